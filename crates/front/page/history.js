@@ -212,7 +212,7 @@ function detail(page, sale, back, reload) {
   const acts = possible(sale, exponent, page.may).map((kind) => button(ICON_OF_ACT[kind], t(`act.${kind}`), () => follow(page, sale, kind), { class: kind === "refund" || kind === "capture" ? "primary" : "quiet", "data-act": kind }));
   const open = sale.state !== "ended" && button("reversed", t("again"), reload, { class: "quiet" });
   return [
-    h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back", "aria-label": t("detail.back") }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
+    h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back" }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
     h("div", { class: "one" },
       h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)) }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, amount(sale.approvedAmount ?? payable(sale, exponent))))),
       h("div", { class: "answers", role: "group", "aria-label": t("detail.actions") }, acts, button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }), open),
