@@ -77,6 +77,8 @@ export const cancel = (reference, till) => post(one(reference, "/cancel", till),
 export const sign = (reference, till, accepted) => post(one(reference, "/signature", till), { accepted });
 export const confirm = (reference, till, taken) => post(one(reference, "/confirm", till), { taken });
 export const receipt = (reference, copy) => get(one(reference, `/receipt?copy=${copy}`), { text: true, headers: { Accept: "text/plain" } });
+/** Returns a close of day as it is printed, or as a table. */
+export const close = (which, form = "text/plain") => get(`/v1/closes/${which}`, { text: true, headers: { Accept: form } });
 export const print = (reference, copy) => post(one(reference, `/receipt?copy=${copy}`), {});
 
 /** The id of the last event; the next stream continues after it. */

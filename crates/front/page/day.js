@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { button, dialog, fill, h, icon, s, text } from "./dom.js";
 import { backwards } from "./history.js";
 import { minor, wire } from "./money.js";
-import { failure } from "./receipt.js";
+import { failure, showClose } from "./receipt.js";
 import { dayAndTime, clock, money, t } from "./words.js";
 
 /** The kinds by which money comes in and goes out. Reservations are neither. */
@@ -110,12 +110,12 @@ export function dayScreen(page) {
   }
 
   function drawCloses(closes) {
-    fill(closing, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }),
+    fill(closing, h("div", { class: "answers" }, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }), button("sales", t("day.preview"), () => showClose("open"), { class: "quiet", id: "preview" })),
       closes.length ? [h("h2", {}, t("day.closes")), h("ul", { class: "list" }, closes.map((one) => h("li", { class: "line" }, h("span", {}, `${one.number} · ${dayAndTime(one.period?.to)}`), h("strong", { class: "sum" }, (one.net ?? []).map((line) => money(line.net, line.currency)).join(" · ")),
-        button("printer", t("day.print"), () => print(one.number), { class: "quiet" }))))] : null);
+        button("sales", t("running.show"), () => showClose(one.number, () => print(one.number)), { class: "quiet", "data-close": one.number }))))] : null);
   }
   async function print(number) {
-    try { await api.post(`/v1/closes/${number}/print`, {}); text(said, t("receipt.printing")); } catch (error) { text(said, failure(error)); }
+    try { await api.post(`/v1/closes/${number}/print`, {}); return t("receipt.printing"); } catch (error) { return failure(error); }
   }
   async function closeDay() {
     let open;

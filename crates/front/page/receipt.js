@@ -1,4 +1,4 @@
-// A receipt on the screen, and its reprint.
+// A receipt or the slip of a close on the screen; its reprint; a close as a file.
 
 import * as api from "./api.js";
 import { button, dialog, h, text } from "./dom.js";
@@ -8,6 +8,28 @@ import { problemWords } from "./sale.js";
 /** Returns the text for the cashier about a failed request. */
 export const failure = (error) => (error instanceof api.Problem
   ? problemWords({ code: error.status === 401 ? "unauthorized" : error.code, detail: error.message }) : t("problem.lost"));
+
+/**
+ * Shows the slip of a close with its number, or a preview of the next close (`open`). `print` prints a close and
+ * resolves to the text for the cashier.
+ */
+export function showClose(which, print) {
+  return dialog(which === "open" ? t("day.preview") : t("day.slip", { number: which }), (close) => {
+    const paper = h("pre", { class: "paper", tabindex: "0", "aria-label": t("day.close") }, t("loading"));
+    const said = h("p", { class: "hint", role: "status" });
+    api.close(which).then((slip) => text(paper, slip), (error) => text(paper, failure(error)));
+    async function save() {
+      try {
+        const file = URL.createObjectURL(new Blob([await api.close(which, "text/csv")], { type: "text/csv" }));
+        h("a", { href: file, download: `close-${which}.csv` }).click();
+        setTimeout(() => URL.revokeObjectURL(file), 60000);
+      } catch (error) { text(said, failure(error)); }
+    }
+    return [paper, said, h("div", { class: "answers" },
+      which !== "open" && button("printer", t("day.print"), async () => text(said, await print()), { class: "primary", id: "print" }),
+      button("sales", t("day.csv"), save, { class: "quiet", id: "csv" }), button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
+  }, "receipt");
+}
 
 export function showReceipt(page, sale) {
   let copy = "customer";

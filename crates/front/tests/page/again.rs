@@ -226,6 +226,10 @@ async fn the_close_names_what_it_closes_before_and_after() {
     page.keys(&ESCAPE.to_string()).await;
     page.until("!document.querySelector('dialog[open]')").await;
     assert_eq!(counter.get("/v1/closes").await["closes"], json!([]));
+    // The preview shows the sums as a slip, and closes nothing either.
+    let slip = slip(&page, "#preview").await;
+    assert!(slip.contains("54.50"), "the preview: {slip}");
+    assert_eq!(counter.get("/v1/closes").await["closes"], json!([]));
 
     page.press("#close-day", By::Pointer).await;
     page.press("#do", By::Pointer).await;
@@ -236,8 +240,31 @@ async fn the_close_names_what_it_closes_before_and_after() {
     assert_eq!((&written["net"][0]["net"], &written["net"][0]["count"]), (&json!("54.50"), &json!(3)), "{written}");
     // The next day begins with zero.
     assert_eq!(shown(&page, ".net strong").await, "€0.00");
+    // The close is shown as it was printed, and is saved as the table that other programs read.
+    page.run("window.saved = null; URL.createObjectURL = (blob) => { blob.text().then((text) => { saved = text; }); return 'data:,'; }")
+        .await;
+    let slip = self::slip(&page, "[data-close='1']").await;
+    assert!(slip.contains("54.50"), "the slip: {slip}");
+    page.press("#csv", By::Pointer).await;
+    page.until("saved").await;
+    let table = page.run("return saved").await;
+    let table = table.as_str().unwrap();
+    assert!(table.starts_with("close,") && table.contains("54.50"), "the table: {table}");
+    page.press("#print", By::Pointer).await;
+    page.until("document.querySelector('dialog .hint').textContent").await;
     assert_eq!(page.complaints().await, Vec::<String>::new());
     page.close().await;
+}
+
+/// Opens the slip of a close and returns its text. The dialog of a preview is closed again.
+async fn slip(page: &Browser, button: &str) -> String {
+    page.press(button, By::Pointer).await;
+    page.until("document.querySelector('dialog .paper').textContent.length > 40").await;
+    let text = shown(page, "dialog .paper").await;
+    if button == "#preview" {
+        page.press("#close", By::Pointer).await;
+    }
+    text
 }
 
 async fn open(page: &Browser, counter: &Counter) {

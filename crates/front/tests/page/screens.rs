@@ -297,6 +297,10 @@ async fn walk(eye: &mut Eye<'_>) {
     page.press("#do", By::Pointer).await;
     page.until("!document.querySelector('dialog[open]') && document.querySelector('.closing li')").await;
     eye.look("closed").await;
+    page.press("[data-close]", By::Pointer).await;
+    page.until("document.querySelector('dialog .paper').textContent.length > 40").await;
+    eye.look("close-slip").await;
+    page.press("#close", By::Pointer).await;
     assert_ne!(counter.shop.reader.watch().borrow().waits_for, WaitsFor::Card, "nothing waits for a card");
     counter.kill_agent().await;
     page.until_link("agent-down").await;
