@@ -42,6 +42,8 @@ const MOST_WAITING: usize = 8;
 /// The operators, with their state from the journal and in memory.
 pub(super) struct OperatorService {
     required: bool,
+    /// The number of digits of each new PIN, if it is fixed.
+    pin_digits: Option<u8>,
     above: SupervisorAbove,
     operators: Vec<KeptOperator>,
     key: Option<PinKey>,
@@ -79,6 +81,7 @@ impl OperatorService {
         });
         Ok(Self {
             required: config.required,
+            pin_digits: config.pin_digits,
             above,
             operators,
             key,
@@ -149,7 +152,7 @@ impl OperatorService {
 
     fn view(&self) -> OperatorsView {
         let operators = self.operators.iter().map(|operator| self.view_of_one(operator)).collect();
-        OperatorsView { required: self.required, operators }
+        OperatorsView { required: self.required, pin_digits: self.pin_digits, operators }
     }
 
     fn view_of(&self, name: &OperatorName) -> Result<OperatorView, Refused> {
@@ -204,8 +207,19 @@ impl OperatorService {
             OperatorCommand::Add { .. } if self.operators.len() >= MOST_OPERATORS => {
                 Err(OperatorRefused::TooMany { most: MOST_OPERATORS }.into())
             }
-            OperatorCommand::SetPin { name, .. } => Ok(self.known(name).map(|_| ())?),
+            OperatorCommand::SetPin { name, pin, .. } => {
+                self.known(name)?;
+                self.has_length(pin)
+            }
+            OperatorCommand::Add { pin, .. } => self.has_length(pin),
             _ => Ok(()),
+        }
+    }
+
+    fn has_length(&self, pin: &Pin) -> Result<(), Refused> {
+        match self.pin_digits.filter(|digits| pin.digits().len() != usize::from(*digits)) {
+            Some(digits) => Err(OperatorRefused::PinLength { digits }.into()),
+            None => Ok(()),
         }
     }
 

@@ -262,7 +262,8 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
                 locked_s: None,
             };
             let operators = db.operators().map_err(|error| stop(&error))?.into_iter().map(view).collect();
-            OperatorsView { required: configured(daemon)?.is_some_and(|it| it.operators.required), operators }
+            let config = configured(daemon)?.map(|config| config.operators).unwrap_or_default();
+            OperatorsView { required: config.required, pin_digits: config.pin_digits, operators }
         }
     };
     if json {

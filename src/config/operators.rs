@@ -12,6 +12,9 @@ use pos_terms::money::{Amount, Currency, MoneyError};
 /// session that is longer than a shift would give no protection.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
 
+/// The limits of a PIN's length (`pos_core::counter::Pin`).
+const PIN_DIGITS: std::ops::RangeInclusive<u64> = 4..=12;
+
 /// The words for a limit: with `any`, a supervisor confirms each transaction, and with `never`, none.
 const ANY: &str = "any";
 const NEVER: &str = "never";
@@ -26,6 +29,9 @@ pub struct Operators {
     pub required: bool,
     /// The number of seconds without a command after which a session ends.
     pub idle_lock_s: u64,
+    /// The number of digits of each PIN, 4 to 12. The cashier's page then sends a PIN after its last digit. After a
+    /// change, set each PIN again.
+    pub pin_digits: Option<u8>,
     /// The amounts, in the terminal's currency, above which a cashier needs a supervisor.
     pub supervisor_above: Amounts,
 }
@@ -52,7 +58,7 @@ pub struct Amounts {
 
 impl Default for Operators {
     fn default() -> Self {
-        Self { required: false, idle_lock_s: 300, supervisor_above: Amounts::default() }
+        Self { required: false, idle_lock_s: 300, pin_digits: None, supervisor_above: Amounts::default() }
     }
 }
 
@@ -95,6 +101,9 @@ impl Amounts {
 /// Checks the section. Without a valid currency, it does not check the amounts.
 pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Option<Currency>) {
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
+    if let Some(digits) = operators.pin_digits {
+        found.add(within("operators.pin-digits", u64::from(digits), &PIN_DIGITS));
+    }
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));
     found.add(amounts.map_err(|(key, error)| {
         let remedy = "write an amount in the terminal's currency, \"any\" or \"never\"";

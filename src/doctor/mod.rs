@@ -251,7 +251,10 @@ impl Report<'_> {
         let looked = timeout(limit, look(self)).await.ok();
         if looked.is_none() {
             let seen = format!("this check did not end within {} s", limit.as_secs());
-            self.fault(seen, "check whether the board is overloaded or the device hangs, and run the doctor again");
+            self.fault(
+                seen,
+                "check for an overloaded board or a device that does not respond, then run the doctor again",
+            );
         }
         looked
     }

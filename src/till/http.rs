@@ -99,7 +99,7 @@ pub struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another program answers at the socket.
-    #[error("another pos-agent answers at {}; stop it, or set another [till] socket for this one", socket.display())]
+    #[error("another pos-agent already listens at {}; stop it, or set another socket in [till] for this one", socket.display())]
     SocketInUse {
         /// The socket.
         socket: PathBuf,

@@ -118,6 +118,9 @@ pub enum OperatorCommand {
 pub struct OperatorsView {
     /// True if an operator must be signed in for anything that moves money.
     pub required: bool,
+    /// The number of digits of each PIN. Absent if it is not fixed.
+    #[serde(default, rename = "pinDigits", skip_serializing_if = "Option::is_none")]
+    pub pin_digits: Option<u8>,
     /// The operators, in the order of their names.
     pub operators: Vec<OperatorView>,
 }
@@ -269,6 +272,11 @@ pub enum OperatorRefused {
         /// The greatest number.
         most: usize,
     },
+    /// The new PIN does not have the configured length.
+    PinLength {
+        /// The number of digits.
+        digits: u8,
+    },
 }
 
 /// Rounds a wait up to whole seconds.
@@ -303,6 +311,7 @@ impl OperatorRefused {
             Self::Unknown { name } => Message::OperatorUnknown.with("name", name.as_str()),
             Self::Exists { name } => Message::OperatorExists.with("name", name.as_str()),
             Self::TooMany { most } => Message::OperatorTooMany.with("most", most.to_string()),
+            Self::PinLength { digits } => Message::OperatorPinLength.with("digits", digits.to_string()),
         }
     }
 

@@ -268,27 +268,28 @@ mod tests {
                 O::Unknown { .. } => 19,
                 O::Exists { .. } => 20,
                 O::TooMany { .. } => 21,
+                O::PinLength { .. } => 22,
             },
-            Refused::NoSignatureAwaited { .. } => 22,
-            Refused::NoConfirmationAwaited { .. } => 23,
-            Refused::NoReceiptYet { .. } => 24,
-            Refused::NotPossible { .. } => 25,
-            Refused::Parameter { .. } => 26,
-            Refused::Amount { .. } => 27,
-            Refused::Tip { .. } => 28,
-            Refused::TrainingOff => 29,
-            Refused::Currency { .. } => 30,
-            Refused::NoneYet { .. } => 31,
-            Refused::NoSuchSale { .. } => 32,
-            Refused::NoSuchClose { .. } => 33,
-            Refused::Line { .. } => 34,
-            Refused::Printer { .. } => 35,
-            Refused::Gateway { .. } => 36,
-            Refused::Journal { .. } => 37,
+            Refused::NoSignatureAwaited { .. } => 23,
+            Refused::NoConfirmationAwaited { .. } => 24,
+            Refused::NoReceiptYet { .. } => 25,
+            Refused::NotPossible { .. } => 26,
+            Refused::Parameter { .. } => 27,
+            Refused::Amount { .. } => 28,
+            Refused::Tip { .. } => 29,
+            Refused::TrainingOff => 30,
+            Refused::Currency { .. } => 31,
+            Refused::NoneYet { .. } => 32,
+            Refused::NoSuchSale { .. } => 33,
+            Refused::NoSuchClose { .. } => 34,
+            Refused::Line { .. } => 35,
+            Refused::Printer { .. } => 36,
+            Refused::Gateway { .. } => 37,
+            Refused::Journal { .. } => 38,
         }
     }
 
-    const PLACES: usize = 38;
+    const PLACES: usize = 39;
 
     fn each() -> Vec<Refused> {
         let eur = Currency::from_code("EUR").unwrap();
@@ -360,6 +361,7 @@ mod tests {
                 O::Unknown { name: name.clone() },
                 O::Exists { name },
                 O::TooMany { most: 200 },
+                O::PinLength { digits: 6 },
             ]
             .map(Refused::from),
         );

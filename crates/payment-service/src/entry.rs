@@ -12,7 +12,7 @@ pub struct LedgerEntry {
     pub kind: Kind,
     /// The merchant's reference, which a follow-up may lack.
     pub merchant_transaction_id: Option<String>,
-    /// The approved amount, in the gateway's form. For a declined payment, it is the requested amount.
+    /// The approved amount, in the gateway's format. For a declined payment, it is the requested amount.
     pub amount: String,
     /// The currency as ISO 4217 letters.
     pub currency: String,

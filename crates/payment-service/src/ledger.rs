@@ -40,7 +40,7 @@ impl Ledger {
         self.entries.iter().filter(paid)
     }
 
-    /// Returns the remaining amount of a payment, in the gateway's form. For a pre-authorisation it can be captured;
+    /// Returns the remaining amount of a payment, in the gateway's format. For a pre-authorisation it can be captured;
     /// for a sale or capture it can be refunded. `None` if nothing is left, or the payment is unknown.
     #[must_use]
     pub fn left(&self, id: &str) -> Option<String> {

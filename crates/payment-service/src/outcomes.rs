@@ -163,7 +163,7 @@ pub const SHORT_CODES: &[Row] = &[
     (94, Outcome::ShortCode, "approved, with the result code 00"),
 ];
 
-/// Returns the outcome for the last two digits of an amount in the gateway's form.
+/// Returns the outcome for the last two digits of an amount in the gateway's format.
 pub(super) fn for_amount(amount: &str, host_rules: HostRules) -> Outcome {
     let cents = amount.rsplit('.').next().and_then(|digits| digits.parse().ok());
     let short = SHORT_CODES.iter().find(|(row, ..)| host_rules.is_literal() && cents == Some(*row));

@@ -68,7 +68,7 @@ pub enum Unready {
         wait_s: u64,
     },
     /// The reader is being restarted after a fault.
-    #[error("the reader is restarting after: {cause}")]
+    #[error("the reader is restarting; the cause: {cause}")]
     Restarting {
         /// The fault.
         cause: String,

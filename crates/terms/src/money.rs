@@ -269,7 +269,7 @@ impl Amount {
         }
     }
 
-    /// Returns the amount in the gateway's form, always with two decimals (interface: amount10.2). 1200 JPY is
+    /// Returns the amount in the gateway's format, always with two decimals (interface: amount10.2). 1200 JPY is
     /// `1200.00`, and 1.230 KWD is `1.23`.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ problems! {
     Busy = "busy", 409, "Another sale is under way";
     NothingTyped = "nothing-typed", 409, "No amount was typed at the reader";
     NoSignatureAwaited = "no-signature-awaited", 409, "This transaction does not wait for a signature check";
-    NoConfirmationAwaited = "no-confirmation-awaited", 409, "This transaction does not wait for the till's confirmation, or the till has confirmed another amount";
+    NoConfirmationAwaited = "no-confirmation-awaited", 409, "This transaction is not waiting for the till's confirmation, or the till has already confirmed a different amount";
     NoReceiptYet = "no-receipt-yet", 409, "The sale has no receipt yet";
     TrainingOff = "training-off", 409, "Training is switched off at this terminal";
     OperatorExists = "operator-exists", 409, "An operator has this name already";
@@ -82,7 +82,7 @@ problems! {
     Amount = "amount", 422, "The amount cannot be charged";
     Currency = "currency", 422, "The currency is unknown or not used by this terminal";
     Reference = "reference", 422, "The reference is not valid";
-    NotPossible = "not-possible", 422, "The earlier transaction does not allow it";
+    NotPossible = "not-possible", 422, "The earlier transaction does not allow this request";
     Parameter = "parameter", 422, "A gateway parameter cannot be sent";
     Operator = "operator", 422, "The operator name is not valid";
     Pin = "pin", 422, "The PIN is not valid or not allowed";

@@ -262,6 +262,7 @@ operator-no-supervisor = { $name } gehört nicht zur Aufsicht und kann das nicht
 operator-unknown = es gibt keinen Bediener { $name }; pos-agent operator list zeigt alle
 operator-exists = den Bediener { $name } gibt es schon; eine andere PIN setzen (pos-agent operator pin), oder den Bediener zuerst entfernen
 operator-too-many = es gibt { $most } Bediener, mehr sind nicht möglich; zuerst einen entfernen
+operator-pin-length = die PIN muss { $digits } Ziffern haben; siehe pin-digits in [operators]
 approval-unknown = die Bestätigung ist verbraucht, beendet oder älter als zwei Minuten
 approval-other-till = die Bestätigung wurde an einer anderen Kasse gegeben
 approval-other-operator = die Bestätigung gilt für einen anderen Bediener

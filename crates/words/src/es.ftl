@@ -263,6 +263,7 @@ operator-no-supervisor = { $name } no es supervisor y no puede aprobarlo
 operator-unknown = no existe el operador { $name }; pos-agent operator list los muestra todos
 operator-exists = el operador { $name } ya existe; cambie el PIN (pos-agent operator pin) o elimine antes el operador
 operator-too-many = hay { $most } operadores, el máximo; elimine antes uno
+operator-pin-length = el PIN debe tener { $digits } dígitos; vea pin-digits de [operators]
 approval-unknown = la aprobación ya se ha usado, ya no es válida o tiene más de dos minutos
 approval-other-till = la aprobación se dio en otra caja
 approval-other-operator = la aprobación se dio a otro operador

@@ -263,6 +263,7 @@ operator-no-supervisor = { $name } n'est pas responsable et ne peut pas approuve
 operator-unknown = l'opérateur { $name } n'existe pas ; pos-agent operator list les affiche tous
 operator-exists = l'opérateur { $name } existe déjà ; changez son code PIN (pos-agent operator pin), ou supprimez d'abord l'opérateur
 operator-too-many = il y a { $most } opérateurs, le maximum ; supprimez-en un d'abord
+operator-pin-length = le code PIN doit avoir { $digits } chiffres ; voir pin-digits de [operators]
 approval-unknown = l'approbation a déjà servi, a pris fin ou date de plus de deux minutes
 approval-other-till = l'approbation a été donnée à une autre caisse
 approval-other-operator = l'approbation a été donnée à un autre opérateur

@@ -263,6 +263,7 @@ operator-no-supervisor = { $name } non è un responsabile e non può autorizzare
 operator-unknown = l'operatore { $name } non esiste; pos-agent operator list li elenca tutti
 operator-exists = l'operatore { $name } esiste già; impostare un altro PIN (pos-agent operator pin), o prima rimuovere l'operatore
 operator-too-many = ci sono già { $most } operatori, il massimo; prima rimuoverne uno
+operator-pin-length = il PIN deve avere { $digits } cifre; vedere pin-digits di [operators]
 approval-unknown = l'autorizzazione è già stata usata, è terminata o risale a più di due minuti fa
 approval-other-till = l'autorizzazione è stata data su un'altra cassa
 approval-other-operator = l'autorizzazione è stata data a un altro operatore

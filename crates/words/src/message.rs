@@ -394,6 +394,7 @@ messages! {
     OperatorUnknown = "operator-unknown" ["name"],
     OperatorExists = "operator-exists" ["name"],
     OperatorTooMany = "operator-too-many" ["most"],
+    OperatorPinLength = "operator-pin-length" ["digits"],
     ApprovalUnknown = "approval-unknown",
     ApprovalOtherTill = "approval-other-till",
     ApprovalOtherOperator = "approval-other-operator",

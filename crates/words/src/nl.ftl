@@ -263,6 +263,7 @@ operator-no-supervisor = { $name } is geen supervisor en kan dit niet bevestigen
 operator-unknown = er is geen medewerker { $name }; pos-agent operator list toont ze allemaal
 operator-exists = medewerker { $name } bestaat al; stel een andere pincode in (pos-agent operator pin), of verwijder de medewerker eerst
 operator-too-many = er zijn al { $most } medewerkers, het maximum; verwijder er eerst een
+operator-pin-length = de pincode moet { $digits } cijfers hebben; zie pin-digits van [operators]
 approval-unknown = de bevestiging is al gebruikt, is beëindigd of is ouder dan twee minuten
 approval-other-till = de bevestiging is op een andere kassa gegeven
 approval-other-operator = de bevestiging is aan een andere medewerker gegeven

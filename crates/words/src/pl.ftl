@@ -263,6 +263,7 @@ operator-no-supervisor = { $name } nie jest kierownikiem i nie może wyrazić zg
 operator-unknown = nie ma operatora { $name }; wszystkich pokazuje pos-agent operator list
 operator-exists = operator { $name } już istnieje; ustawić inny PIN (pos-agent operator pin) albo najpierw usunąć operatora
 operator-too-many = liczba operatorów osiągnęła maksimum ({ $most }); najpierw usunąć jednego
+operator-pin-length = wymagana liczba cyfr kodu PIN: { $digits }; zob. pin-digits w [operators]
 approval-unknown = zgoda została wykorzystana, wygasła lub ma ponad dwie minuty
 approval-other-till = zgody udzielono na innej kasie
 approval-other-operator = zgody udzielono innemu operatorowi

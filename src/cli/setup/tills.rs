@@ -86,7 +86,9 @@ impl TillOptions {
             Some((option, ..)) => {
                 let why = match kind {
                     TillKind::Zvt => "is only for a nexo till; omit it, or connect one (--till nexo)",
-                    TillKind::Page => "is only for a till; omit it, or connect one (--till zvt, --till nexo)",
+                    TillKind::Page => {
+                        "applies only to a ZVT or nexo till; omit it, or connect one (--till zvt or --till nexo)"
+                    }
                     _ => "is for a till, but none is connected; omit it, or connect one (--till)",
                 };
                 Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))

@@ -150,6 +150,7 @@ impl From<OperatorRefused> for Failure {
             OperatorRefused::Unknown { .. } => ProblemType::NoSuchOperator,
             OperatorRefused::Exists { .. } => ProblemType::OperatorExists,
             OperatorRefused::TooMany { .. } => ProblemType::TooManyOperators,
+            OperatorRefused::PinLength { .. } => ProblemType::Pin,
         };
         let command = match &refused {
             OperatorRefused::SupervisorNeeded { command } => Some(ConfirmedView::from(&**command)),

@@ -28,7 +28,8 @@ const ASK_AGAIN: Duration = Duration::from_millis(10);
 /// hour of that day, which is too long for a test. A reversal is sent again immediately. So is a capture or a refund,
 /// if the gateway accepts each reference only once.
 pub const NOT_THERE: &str = "not-listed-yet";
-/// The reason when the request was sent twice and one try was declined. The other try may still arrive, so the agent
+/// The reason for an unconfirmed transaction whose request was sent twice and declined once. The other request may
+/// still arrive, so the agent
 /// also waits for the end of the day.
 const DECLINED_ONCE: &str = "earlier-try-open";
 

@@ -26,7 +26,7 @@ pub enum NoFollowUp {
         why: CannotFollow,
     },
     /// No amount is left.
-    #[error("the earlier transaction has no amount left")]
+    #[error("nothing is left of the earlier transaction's amount")]
     NothingLeft,
     /// The requested amount is not in the currency of the transaction, which is given here.
     #[error("the earlier transaction is in {0}")]

@@ -15,7 +15,7 @@ use pos_protocols::zvt::command::{Command, Password, Registration};
 use crate::agent::{Desk, Moments};
 use crate::{IDLE, Row, SALES, WARM_UP, rows};
 
-/// The config byte: the till prints payments itself and gets intermediate states (bits 02 and 08).
+/// The config byte: the till prints payments itself and receives intermediate statuses (bits 02 and 08).
 const CONFIG: u8 = 0x0A;
 
 /// Makes all payments of a measurement. `card` is the time that the agent needs for a card.

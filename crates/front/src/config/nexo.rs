@@ -94,7 +94,7 @@ impl NexoConfig {
             say("nexo.listen".to_owned(), wrong, remedy);
         }
         if !is_name(&self.poi_id) {
-            let remedy = "write the tills' name for this terminal, such as poi-id = \"PosAgent-0001\"";
+            let remedy = "write the name that the tills use for this terminal, such as poi-id = \"PosAgent-0001\"";
             say("nexo.poi-id".to_owned(), format!("{:?} is not a POIID", self.poi_id), remedy);
         }
         if let Some(name) = self.common_name.as_ref().filter(|name| !is_common_name(name)) {

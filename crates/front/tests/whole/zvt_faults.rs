@@ -168,8 +168,8 @@ async fn a_printer_that_fails_undoes_no_payment() {
     assert_eq!((receipts_of_paid(&shop), shop.gateway.ledger().all_charged().count()), (0, 1));
     shop.printer.set_sensors(Sensors::default());
     until("its receipt", || receipts_of_paid(&shop) == 1).await;
-    // The till's printer fails, so the till refuses the first block. The payment is kept, and 06 20 sends all blocks
-    // again.
+    // The till's printer fails, so the till refuses the first block. The payment is kept, and on 06 20 the terminal
+    // sends all blocks again.
     let mut till = Till::at(port).await;
     till.registers(TILL_PRINTS).await;
     till.refuses_blocks = true;

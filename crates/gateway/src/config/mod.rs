@@ -66,7 +66,7 @@ pub struct Gateway {
     pub expiry_warning_days: u64,
     /// `EXTERNAL` or `INTERNAL` on a test system; omit it on a live system (interface: `testMode`).
     pub test_mode: Option<TestMode>,
-    /// The terminal's model in the gateway's form (interface: `pos.deviceType`).
+    /// The terminal's model in the gateway's format (interface: `pos.deviceType`).
     pub device_type: Option<String>,
     /// Card brand for each AID prefix, in upper-case hex. The longest matching prefix applies. If no prefix matches,
     /// the gateway detects the brand.

@@ -288,7 +288,7 @@ fn insert(object: &mut Map<String, Value>, name: &str, value: Value) {
     }
 }
 
-/// Converts an amount in the gateway's form to hundredths of a unit.
+/// Converts an amount in the gateway's format to hundredths of a unit.
 fn hundredths(amount: &str) -> u64 {
     amount.replacen('.', "", 1).parse().unwrap_or_default()
 }

@@ -148,7 +148,7 @@ fn entry(args: &Args) -> io::Result<CardEntry> {
     let (card, ways) = (args.card, ways(args.card));
     match args.entry {
         Some(entry) if !ways.contains(&entry) => {
-            let message = format!("--entry: {} can be presented by {}", card.name, card_menu::words(card));
+            let message = format!("--entry: {} accepts only {}", card.name, card_menu::words(card));
             Err(io::Error::new(io::ErrorKind::InvalidInput, message))
         }
         Some(entry) => Ok(entry),

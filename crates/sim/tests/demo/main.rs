@@ -93,8 +93,8 @@ fn a_sale_ends_with_its_exit_code_and_two_receipts() {
 fn what_cannot_be_done_is_said_before_the_shop_opens() {
     for (words, says) in [
         ("--card nonsense", "the deck has chip-pin"),
-        ("--card chip-pin --entry tap", "chip-pin can be presented by insert or swipe"),
-        ("--card swipe --entry insert", "swipe can be presented by swipe"),
+        ("--card chip-pin --entry tap", "chip-pin accepts only insert or swipe"),
+        ("--card swipe --entry insert", "swipe accepts only swipe"),
         ("--unheard-of", "--help"),
     ] {
         let output = demo(words);

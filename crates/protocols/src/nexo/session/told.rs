@@ -185,7 +185,7 @@ fn authentication(card: &pos_till_api::Card) -> Vec<AuthenticationMethod> {
         Some("signature") => vec![PaperSignature],
         Some("offline-pin-and-signature") => vec![OfflinePin, PaperSignature],
         Some("none") | None => Vec::new(),
-        // The verification was on the customer's device, or by a method that this version does not know.
+        // The customer was verified on their own device, or by a method that this version does not know.
         Some(_) => vec![UnknownMethod],
     }
 }
