@@ -177,20 +177,43 @@ impl NewPin {
     }
 }
 
+/// The length of PINs in the configuration of a stopped agent.
+struct PinLength(Option<u8>);
+
+impl PinLength {
+    fn of(daemon: &Where) -> Result<Self, Stop> {
+        Ok(Self(configured(daemon)?.and_then(|config| config.operators.pin_digits)))
+    }
+
+    fn judge(&self, pin: &Pin) -> Result<(), Stop> {
+        match self.0.filter(|digits| pin.digits().len() != usize::from(*digits)) {
+            Some(digits) => Err(Stop::coded(ProblemType::Pin, OperatorRefused::PinLength { digits }.to_string())),
+            None => Ok(()),
+        }
+    }
+}
+
 impl Operator {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         match self.verb {
             Verb::Add(Add { named, role, pin }) => {
                 let (name, role, pin) = (named.name.clone(), role.role(), pin.ask(&named.name)?);
                 let body = json!({ "name": name, "role": role, "pin": pin.typed.as_str() });
-                let change =
-                    |path: &Path| Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }));
+                let length = PinLength::of(&named.daemon)?;
+                let change = |path: &Path| {
+                    length.judge(&pin.pin)?;
+                    Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }))
+                };
                 named.change(Asked::Post("/v1/operators".to_owned(), body), "was added", change).await
             }
             Verb::Pin(SetPin { named, pin }) => {
                 let (name, pin) = (named.name.clone(), pin.ask(&named.name)?);
                 let asked = Asked::Post(named.path("/pin"), json!({ "pin": pin.typed.as_str() }));
-                let change = |path: &Path| Ok(OperatorChange::PinSet(name, digest(path, &pin.pin)?));
+                let length = PinLength::of(&named.daemon)?;
+                let change = |path: &Path| {
+                    length.judge(&pin.pin)?;
+                    Ok(OperatorChange::PinSet(name, digest(path, &pin.pin)?))
+                };
                 named.change(asked, "has the new PIN", change).await
             }
             Verb::Remove(named) => {

@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn a_pin_has_4_to_12_digits() {
+        for (digits, fits) in [(3, false), (4, true), (12, true), (13, false)] {
+            let mut found = FaultList::default();
+            check(&mut found, &Operators { pin_digits: Some(digits), ..Operators::default() }, None);
+            assert_eq!(found.0.is_empty(), fits, "{digits}");
+        }
+    }
+
+    #[test]
     fn an_amount_that_is_written_stands_and_the_others_stay() {
         let text = "required = true\nsupervisor-above = { refund = \"20.00\", sale = \"500.00\" }";
         let above = toml::from_str::<Operators>(text).unwrap().supervisor_above;

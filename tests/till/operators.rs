@@ -429,6 +429,26 @@ async fn who_may_manage_operators() {
 }
 
 #[tokio::test]
+async fn a_pin_has_the_length_that_is_fixed() {
+    let (_counter, root, till) = staffed("pin-digits = 6\n").await;
+    assert_eq!(root.get("/v1/operators").await.body["pinDigits"], 6);
+    for (path, body) in [
+        ("/v1/operators", json!({ "name": "Eve", "role": "cashier", "pin": "5519" })),
+        ("/v1/operators/Anna/pin", json!({ "pin": "55190284" })),
+    ] {
+        let refused = root.post(path, body).await;
+        assert_eq!((refused.status, refused.code()), (422, "pin"), "{}", refused.body);
+        let detail = refused.body["detail"].as_str().unwrap();
+        assert!(detail.contains("6 digits") && detail.contains("pin-digits"), "{detail}");
+        assert!(!refused.body.to_string().contains("5519"), "{}", refused.body);
+    }
+    till.signed_in(ANNA).await;
+    let set = root.post("/v1/operators/Anna/pin", json!({ "pin": "551902" })).await;
+    assert_eq!(set.status, 200, "{}", set.body);
+    till.signed_in((ANNA.0, "551902")).await;
+}
+
+#[tokio::test]
 async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
     let (counter, _, till) = staffed("supervisor-above = { refund = \"5.00\" }\n").await;
     let anna = till.signed_in(ANNA).await;

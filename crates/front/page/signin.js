@@ -6,12 +6,13 @@ import { toApprove } from "./draft.js";
 import { failure } from "./receipt.js";
 import { language, money, t } from "./words.js";
 
+/** Reads who can sign in, and the number of digits of each PIN if it is fixed. */
 async function people() {
   try { await api.get("/front/session", { ms: 4000 }); } catch (error) {
-    if (error.status === 401) return error.body?.operators ?? [];
+    if (error.status === 401) return { operators: [], ...error.body };
     throw error;
   }
-  return [];
+  return { operators: [] };
 }
 
 export function signInScreen(page, why) {
@@ -24,12 +25,14 @@ export function signInScreen(page, why) {
   }, name.toUpperCase())));
   const el = h("section", { class: "sign-in" }, h("header", {}, title, tongues), said, place);
   let pad = null;
+  let pinDigits = null;
 
   async function names() {
     pad = null;
     text(title, t("sign.title"));
     try {
-      const found = await people();
+      const { operators: found, pinDigits: length } = await people();
+      pinDigits = length;
       fill(place, h("div", { class: "names" }, found.map((one) => h("button", { "data-operator": one.name, onclick: () => pin(one) },
         icon("person"), h("strong", {}, one.name), h("span", {}, t(`role.${one.role}`))))));
       text(said, why ? t(why) : "");
@@ -41,7 +44,7 @@ export function signInScreen(page, why) {
   function pin(one) {
     text(title, t("sign.pin", { name: one.name }));
     text(said, "");
-    pad = pinPad(t("sign.in"), async (digits) => page.signIn(await api.post("/front/session", { operator: one.name, pin: digits })), said);
+    pad = pinPad(t("sign.in"), async (digits) => page.signIn(await api.post("/front/session", { operator: one.name, pin: digits })), said, pinDigits);
     fill(place, pad.el, button("back", t("sign.other"), names, { class: "quiet", id: "other" }));
     title.focus();
   }
@@ -49,8 +52,11 @@ export function signInScreen(page, why) {
   return { el, focus: title, update() {}, press: (event) => (event.key === "Escape" && pad ? (names(), true) : pad?.press(event) ?? false), leave: () => pad?.leave() };
 }
 
-/** Builds a pad for a PIN, which is shown as dots and kept only until its request ends. */
-function pinPad(word, send, said) {
+/**
+ * Builds a pad for a PIN, which is shown as dots and kept only until its request ends. With a fixed `length`, the last
+ * digit sends it.
+ */
+export function pinPad(word, send, said, length = null) {
   let digits = "";
   let busy = false;
   let timer = null;
@@ -68,6 +74,7 @@ function pinPad(word, send, said) {
     tell("", "hint");
     digits = name === "erase" ? digits.slice(0, -1) : name === "clear" ? "" : (digits + name).slice(0, 12);
     draw();
+    if (digits.length === length) enter();
   }
   function draw() {
     text(dots, "●".repeat(digits.length));
@@ -115,7 +122,12 @@ function pinPad(word, send, said) {
  */
 export async function askSupervisor(page, { reference, request, problem }) {
   let found = [];
-  try { found = (await api.get("/v1/operators")).operators.filter((one) => one.role === "supervisor"); } catch { /* the supervisor types the name */ }
+  let length = null;
+  try {
+    const { operators, pinDigits } = await api.get("/v1/operators");
+    found = operators.filter((one) => one.role === "supervisor");
+    length = pinDigits;
+  } catch { /* the supervisor types the name */ }
   const { exponent, currency } = page.settings();
   const command = toApprove(reference, request, problem?.toConfirm, exponent);
   const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
@@ -135,7 +147,7 @@ export async function askSupervisor(page, { reference, request, problem }) {
       if (!operator) return text(said, t("supervisor.choose"));
       const made = await api.post("/v1/approvals", { operator, pin, for: command });
       close(made.approval);
-    }, said);
+    }, said, length);
     if (names.length) pad.el.setAttribute("data-first", "");
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
     return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), ...(names.length ? [h("div", { class: "tabs", id: "supervisor-name", role: "group", "aria-label": t("supervisor.name") }, names)] : [h("label", { for: "supervisor-name" }, t("supervisor.name")), typed]), pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];

@@ -147,11 +147,21 @@ pub(crate) async fn current(
         Some(_) => "no operator is signed in",
         None => "here the page needs a signed-in operator, but none is configured; see the manual (\"The front\")",
     };
-    Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.unwrap_or_else(|| json!([])))]))
+    let SignIn { operators, pin_digits } = operators.unwrap_or_default();
+    Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.into()), ("pinDigits", pin_digits)]))
+}
+
+/// What the page needs to sign an operator in.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct SignIn {
+    /// The operators, each with name and role.
+    operators: Vec<Value>,
+    /// The number of digits of each PIN, or `null` if it is not fixed.
+    pin_digits: Value,
 }
 
 /// Returns the operators with name and role, or `None` if the agent uses no sign-in.
-pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
+pub(crate) async fn operators(agent: &Agent) -> Result<Option<SignIn>, Problem> {
     let (status, said) = agent.ask_json(Question::get("/v1/operators")).await?;
     if status != StatusCode::OK {
         return Ok(None);
@@ -160,12 +170,13 @@ pub(crate) async fn operators(agent: &Agent) -> Result<Option<Value>, Problem> {
 }
 
 /// Returns the operators as the page shows them, or `None` if the agent uses no sign-in.
-fn who_signs_in(said: &Value) -> Option<Value> {
+fn who_signs_in(said: &Value) -> Option<SignIn> {
     let list = said.get("operators").and_then(Value::as_array).cloned().unwrap_or_default();
     let required = said.get("required").and_then(Value::as_bool).unwrap_or(false);
     let shown = |it: &Value| json!({ "name": it.get("name"), "role": it.get("role") });
-    let shown: Vec<Value> = list.iter().map(shown).collect();
-    Some(Value::Array(shown)).filter(|_| required || !list.is_empty())
+    let operators: Vec<Value> = list.iter().map(shown).collect();
+    let pin_digits = said.get("pinDigits").cloned().unwrap_or_default();
+    Some(SignIn { operators, pin_digits }).filter(|_| required || !list.is_empty())
 }
 
 /// Handles `DELETE /front/session`: signs the operator out. The cookie is removed, regardless of the agent's answer.
@@ -204,11 +215,12 @@ mod tests {
     #[test]
     fn who_signs_in_is_told_by_name_and_role_alone() {
         let anna = json!({ "name": "Anna", "role": "supervisor", "locked": true });
-        let shown = json!([{ "name": "Anna", "role": "supervisor" }]);
+        let shown =
+            |pin_digits: Value| SignIn { operators: vec![json!({ "name": "Anna", "role": "supervisor" })], pin_digits };
         for (said, told) in [
-            (json!({ "required": false, "operators": [anna] }), Some(shown.clone())),
-            (json!({ "required": true, "operators": [anna] }), Some(shown)),
-            (json!({ "required": true, "operators": [] }), Some(json!([]))),
+            (json!({ "required": false, "operators": [anna] }), Some(shown(Value::Null))),
+            (json!({ "required": true, "operators": [anna], "pinDigits": 6 }), Some(shown(json!(6)))),
+            (json!({ "required": true, "operators": [] }), Some(SignIn::default())),
             (json!({ "required": false, "operators": [] }), None),
             (json!({}), None),
         ] {
