@@ -259,7 +259,7 @@ mod tests {
     /// On a slow connection, the loading time depends on the compressed size. A slow board must read the uncompressed
     /// content. The font comes later: the page is usable without it.
     #[test]
-    fn the_page_weighs_less_than_55_kb_packed_and_150_kb_unpacked_in_each_language() {
+    fn the_page_weighs_less_than_60_kb_packed_and_160_kb_unpacked_in_each_language() {
         const FONT: &str = "counter.woff2";
         assert!((15_000..30_000).contains(&content(FONT).len()), "{} bytes of font", content(FONT).len());
         for language in Page::embedded().languages() {
@@ -267,9 +267,9 @@ mod tests {
             let is_loaded = |name: &str| name != FONT && (!name.starts_with("words/") || *name == words);
             let loaded = || FILES.iter().filter(|(name, _)| is_loaded(name));
             let packed: usize = loaded().map(|(_, content)| content.len()).sum();
-            assert!((20_000..55_000).contains(&packed), "{language}: {packed} bytes packed");
+            assert!((20_000..60_000).contains(&packed), "{language}: {packed} bytes packed");
             let bytes: usize = loaded().map(|(name, _)| content(name).len()).sum();
-            assert!((100_000..150_000).contains(&bytes), "{language}: {bytes} bytes");
+            assert!((100_000..160_000).contains(&bytes), "{language}: {bytes} bytes");
         }
     }
 

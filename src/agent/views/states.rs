@@ -336,7 +336,7 @@ mod tests {
             }
             for code in &printers {
                 let text = words.tell(&message_of(*code).with("name", " bar").with("why", why));
-                assert!(text.contains(why) && text.contains(" bar ") && has_its_own(&text), "{code:?}: {text}");
+                assert!(text.contains(why) && text.contains(" bar") && has_its_own(&text), "{code:?}: {text}");
             }
             let facts = ["why", "detail", "count", "free", "seconds", "reference", "till", "state"];
             for code in &others {
