@@ -84,8 +84,18 @@ export function dayScreen(page) {
     fill(place,
       h("p", { class: "net" }, h("span", {}, t("day.net")), h("strong", {}, netOf(totals, currency))),
       totals.kinds.length ? h("table", {}, h("caption", { class: "unseen" }, t("day.kinds")), h("tbody", {}, rows(totals.kinds, (line) => t(`kind.${line.kind}`)), rows(totals.tips, () => t("day.tips")))) : h("p", { class: "hint" }, t("day.nothing")),
+      shift(totals),
       totals.schemes.length ? [h("h2", {}, t("day.brands")), h("table", {}, h("tbody", {}, rows(totals.schemes, (line) => `${line.scheme} · ${t(`kind.${line.kind}`)}`)))] : null,
       small.length ? h("ul", { class: "small" }, small) : null);
+  }
+
+  /** Shows the sums of the signed-in operator since the last close. */
+  function shift({ operators }) {
+    const name = page.session()?.operator;
+    const lines = name ? (operators ?? []).filter((line) => line.name === name) : [];
+    const row = (word, line, which) => h("tr", {}, h("th", { scope: "row" }, t(word)), h("td", {}, line[`${which}Count`] === undefined ? "" : t("day.count", { count: line[`${which}Count`] })), h("td", { class: "sum" }, money(line[which], line.currency)));
+    return lines.length ? [h("h2", {}, t("day.mine", { name })), h("table", { id: "mine" }, h("tbody", {}, lines.flatMap((line) => [
+      row("day.taken", line, "taken"), row("day.given", line, "given"), row("day.net", { ...line, netCount: line.count }, "net")])))] : null;
   }
 
   function drawChart(hours) {

@@ -333,7 +333,8 @@ async fn walk(eye: &mut Eye<'_>) {
 /// Checks the screens for operators: the names, the PIN, a wrong PIN, and a supervisor's approval.
 async fn people(eye: &mut Eye<'_>) {
     let page = eye.page;
-    let more = "[operators]\nrequired = true\n[operators.supervisor-above]\nsale = \"100.00\"\n\n[gateway]";
+    let more =
+        "[operators]\nrequired = true\npin-digits = 4\n[operators.supervisor-above]\nsale = \"100.00\"\n\n[gateway]";
     let options = Options { config: vec![("[gateway]".to_owned(), more.to_owned())], ..Options::default() };
     let counter = Counter::open_with(options, "[page]\nwithout-sign-in = \"nobody\"\n").await;
     for (name, role) in [("Anna", "cashier"), ("Bernd", "supervisor"), ("Clara", "technician")] {
@@ -345,12 +346,11 @@ async fn people(eye: &mut Eye<'_>) {
     page.press("[data-operator=Anna]", By::Pointer).await;
     page.keys("13").await;
     eye.look("pin").await;
+    // The last digit sends the PIN.
     page.keys("79").await;
-    page.press("#pin-enter", By::Pointer).await;
     page.until("document.querySelector('.sign-in > .wrong')?.textContent").await;
     eye.look("pin-wrong").await;
     page.keys("2580").await;
-    page.press("#pin-enter", By::Pointer).await;
     page.until_screen("pay").await;
     page.until_link("up").await;
     page.keys("15000\u{e007}").await;
@@ -362,8 +362,10 @@ async fn people(eye: &mut Eye<'_>) {
     for digit in "2580".chars() {
         page.press(&format!("[data-pin='{digit}']"), By::Pointer).await;
     }
-    page.press("#pin-enter", By::Pointer).await;
     page.until_screen("sale-card").await;
     counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-approved").await;
+    page.press("[data-view=day]", By::Pointer).await;
+    page.until("document.querySelector('#mine')").await;
+    eye.look("shift").await;
 }
