@@ -1,7 +1,14 @@
-//! Compresses the texts of each language, without comments and names. On a board's flash, they then take a sixth of
-//! their length. The program finds a message by its position in the file.
+//! Packs the messages of each language, without names and comments, and compresses them. On a board's flash, they then
+//! take a quarter of their length. The program finds a message by its position in the file.
 
 use std::path::Path;
+
+use piece::{ARGUMENT, END, Piece};
+
+#[path = "src/fluent.rs"]
+mod fluent;
+#[path = "src/piece.rs"]
+mod piece;
 
 const PACKED: [&str; 7] =
     ["src/en.ftl", "src/de.ftl", "src/fr.ftl", "src/it.ftl", "src/es.ftl", "src/nl.ftl", "src/pl.ftl"];
@@ -10,20 +17,25 @@ fn main() {
     let folder = std::env::var_os("OUT_DIR").expect("cargo names the folder");
     for file in PACKED.map(Path::new) {
         let text = std::fs::read_to_string(file).expect("each file is next to the code that reads it");
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(nameless(&text).as_bytes(), 9);
+        let messages = fluent::messages(&text).unwrap_or_else(|fault| panic!("{}: {fault}", file.display()));
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(packed(&messages).as_bytes(), 10);
         let name = file.file_name().expect("each is a file").display();
         std::fs::write(Path::new(&folder).join(format!("{name}.z")), packed).expect("cargo's folder can be written");
         println!("cargo::rerun-if-changed={}", file.display());
     }
 }
 
-/// Gives every message the same name, because the parser needs a name.
-fn nameless(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let nameless = lines.map(|line| match line.split_once('=') {
-        Some((name, value)) if name.starts_with(|first: char| first.is_ascii_lowercase()) => format!("a ={value}\n"),
-        Some((name, value)) if name.trim_start().starts_with('.') => format!(" .a ={value}\n"),
-        _ => format!("{line}\n"),
-    });
-    nameless.collect()
+/// Returns the packed form of messages.
+fn packed(messages: &[(String, Vec<Piece>)]) -> String {
+    let mut packed = String::new();
+    for (_, pieces) in messages {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => packed.push_str(text),
+                Piece::Argument(name) => packed.extend([&ARGUMENT.to_string(), &**name, &ARGUMENT.to_string()]),
+            }
+        }
+        packed.push(END);
+    }
+    packed
 }

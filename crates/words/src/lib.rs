@@ -18,9 +18,12 @@ mod cashier;
 pub mod clean;
 mod close;
 mod file;
+#[cfg(test)]
+mod fluent;
 mod kind;
 mod message;
 mod paper;
+mod piece;
 mod sentence;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ pub use sentence::Sentence;
 use serde::Serialize;
 
 use file::File;
+use piece::Piece;
 use pos_core::transaction::{Cause, Reason};
 use pos_terms::card::mask_pans;
 use pos_terms::money::{Amount, Currency};
@@ -164,14 +168,14 @@ impl Words {
         let unpacked =
             miniz_oxide::inflate::decompress_to_vec_zlib(language.packed()).expect("the build has packed it");
         let messages = String::from_utf8(unpacked).expect("a message file is text");
-        Self(Arc::new(File::read(&messages).expect("each message file is read by the tests")))
+        Self(Arc::new(File::read(&messages)))
     }
 
     /// Returns the letters outside ASCII in the texts. A printer must have them.
     #[must_use]
     pub fn letters(&self) -> BTreeSet<char> {
         let pieces = self.0.0.iter().flatten();
-        let texts = pieces.filter_map(|piece| if let file::Piece::Text(text) = piece { Some(text) } else { None });
+        let texts = pieces.filter_map(|piece| if let Piece::Text(text) = piece { Some(text) } else { None });
         texts.flat_map(|text| text.chars()).filter(|letter| !letter.is_ascii() && letter.is_alphabetic()).collect()
     }
 

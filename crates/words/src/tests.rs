@@ -59,6 +59,10 @@ fn wrapped(text: &str, columns: usize) -> Option<Vec<String>> {
     Some(lines)
 }
 
+fn argument(piece: &Piece) -> Option<String> {
+    if let Piece::Argument(name) = piece { Some(name.to_string()) } else { None }
+}
+
 /// Returns every name that a message file needs, in its order, with the arguments that its text may use.
 fn needed() -> Vec<(String, Vec<&'static str>)> {
     let messages = Message::ALL.iter().map(|(message, arguments)| (message.key().to_owned(), arguments.to_vec()));
@@ -70,9 +74,8 @@ fn needed() -> Vec<(String, Vec<&'static str>)> {
 
 /// Returns the names in a language's message file, in its order, with the arguments that its texts use.
 fn written(language: Language) -> Vec<(String, BTreeSet<String>)> {
-    let messages = file::messages(language.file()).unwrap();
-    let arguments =
-        |pieces: Vec<file::Piece>| pieces.iter().filter_map(|one| one.argument().map(str::to_owned)).collect();
+    let messages = fluent::messages(language.file()).unwrap();
+    let arguments = |pieces: Vec<Piece>| pieces.iter().filter_map(|one| argument(one)).collect();
     messages.into_iter().map(|(name, pieces)| (name, arguments(pieces))).collect()
 }
 
@@ -92,7 +95,7 @@ fn each_language_has_each_message_in_its_place_and_no_other() {
     let needed = needed();
     for (language, words) in languages() {
         let has = written(language);
-        let packed = words.0.0.iter().zip(file::messages(language.file()).unwrap());
+        let packed = words.0.0.iter().zip(fluent::messages(language.file()).unwrap());
         for (packed, (name, pieces)) in packed {
             assert_eq!(*packed, pieces, "{}: {name}, as the build has packed it", language.code());
         }
