@@ -130,12 +130,14 @@ export function historyScreen(page, argument) {
     text(said, all.length ? t("sales.count", { count: all.length }) : t("sales.none"));
     more.hidden = source.done();
     const today = new Date().toDateString();
-    rows(all, (sale) => h("li", {}, h("button", {
+    rows(all, (sale) => h("li", { class: sale === all[0] ? "latest" : "" }, h("button", {
       class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)), onclick: () => showOne(sale.reference),
     }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
-    h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency))))));
+    h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency)))),
+    // Most refunds are of the newest payment, or of the one that a search has found.
+    sale === all[0] && possible(sale, exponent, page.may).includes("refund") && button("reversed", t("act.refund"), () => follow(page, sale, "refund"), { class: "quiet", "data-refund": sale.reference, "aria-label": t("act.refund") })));
   }
   /** Draws what is new: thousands of rows take seconds on a slow board. */
   let drawn = [];

@@ -75,7 +75,7 @@ fn needed() -> Vec<(String, Vec<&'static str>)> {
 /// Returns the names in a language's message file, in its order, with the arguments that its texts use.
 fn written(language: Language) -> Vec<(String, BTreeSet<String>)> {
     let messages = fluent::messages(language.file()).unwrap();
-    let arguments = |pieces: Vec<Piece>| pieces.iter().filter_map(|one| argument(one)).collect();
+    let arguments = |pieces: Vec<Piece>| pieces.iter().filter_map(argument).collect();
     messages.into_iter().map(|(name, pieces)| (name, arguments(pieces))).collect()
 }
 

@@ -8,6 +8,7 @@
 //! | `line` | a lost connection is reported, and old data is never shown as new |
 //! | `screens` | each main screen in each language and size, measured and checked by axe-core; screenshots |
 //! | `search` | payments are found by amount, card or reference; older ones are loaded on request |
+//! | `taps` | the number of taps that a cashier needs |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
@@ -26,5 +27,6 @@ mod pairs;
 mod plays;
 mod screens;
 mod search;
+mod taps;
 mod training;
 mod words;
