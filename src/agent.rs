@@ -356,11 +356,11 @@ impl Agent {
         match event {
             PrinterEvent::Printed { slip, duplicate } => tracing::debug!(%slip, duplicate, "printed"),
             PrinterEvent::Waits { slip, why } => {
-                announce(slip, "printer-waits", &format!("The {slip} waits: the printer is {why}"));
+                announce(slip, "printer-waits", &format!("The {slip} is waiting: the printer is {why}"));
             }
             PrinterEvent::Failed { slip, why } => {
                 tracing::warn!(%slip, %why, "not printed");
-                announce(slip, "printer-failed", &format!("The {slip} is not printed: the printer is {why}"));
+                announce(slip, "printer-failed", &format!("The {slip} was not printed: the printer is {why}"));
             }
         }
     }
@@ -371,7 +371,7 @@ impl Agent {
         self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
         // Receipts that normally wait for the next transaction's first record are written here.
         if let Err(error) = engine.journal.write_receipts() {
-            tracing::warn!(%error, "the last receipts are not kept; a duplicate is composed again");
+            tracing::warn!(%error, "the last receipts were not kept; a duplicate will be composed again");
         }
     }
 }

@@ -90,7 +90,10 @@ pub struct Board {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The list has no board with this name.
-    #[error("there is no board {name}; pos-agent boards lists them; give your own file with its path, as ./board.toml")]
+    #[error(
+        "there is no board {name}; to list the boards, run: pos-agent boards; give your own file with its path, \
+        for example ./board.toml"
+    )]
     Unknown {
         /// The given name.
         name: String,
@@ -105,7 +108,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// The file does not describe a board.
-    #[error("{file}: {what}; compare it with pos-agent boards generic-armv7 --file")]
+    #[error("{file}: {what}; compare the file with the output of pos-agent boards generic-armv7 --file")]
     Malformed {
         /// The file.
         file: String,

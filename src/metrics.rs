@@ -148,9 +148,13 @@ impl Metrics {
         ours.register("unconfirmed_sales", "Sales with an unknown outcome", self.unconfirmed.clone());
         let help = "Unconfirmed sales that the agent is reversing";
         ours.register("open_reversals", help, self.reversals.clone());
-        ours.register("sales_for_person", "Unconfirmed sales that wait for a person", self.for_person.clone());
+        ours.register("sales_for_person", "Unconfirmed sales that are waiting for a person", self.for_person.clone());
         ours.register("reader_ready", "1 while the card reader can be used", self.reader.clone());
-        ours.register("reader_keys_left", "Keys left in the reader, once it has reported them", self.keys.clone());
+        ours.register(
+            "reader_keys_left",
+            "Keys left in the reader, once the reader has reported them",
+            self.keys.clone(),
+        );
         let help = "1 when the last request reached the gateway";
         ours.register("gateway_reachable", help, self.gateway.clone());
         let help = "1 when the last write to the journal succeeded";
@@ -159,7 +163,7 @@ impl Metrics {
         ours.register_with_unit("journal_size", help, Unit::Bytes, self.journal_bytes.clone());
         let help = "1 while the printer needs no attention, by its position in the configuration";
         ours.register("printer_ready", help, self.printers.clone());
-        ours.register("printer_receipts_waiting", "Receipts that wait for the printer", self.receipts.clone());
+        ours.register("printer_receipts_waiting", "Receipts that are waiting for the printer", self.receipts.clone());
     }
 
     /// Counts the end of a transaction. Only the code of its reason becomes a label, because the details may contain

@@ -161,8 +161,9 @@ impl JournalWriter {
     pub(super) fn mark_sold(&mut self) -> Result<(), pos_journal::Error> {
         let Some(sold) = self.sold.as_ref().filter(|_| !self.is_marked) else { return Ok(()) };
         let identities = self.book.identities()?;
-        let failed =
-            |error| pos_journal::Error::Failed { cause: format!("the mark that this terminal has sold: {error}") };
+        let failed = |error| pos_journal::Error::Failed {
+            cause: format!("the mark that this terminal has sold cannot be written: {error}"),
+        };
         sold.write(identities.first().map_or("", String::as_str)).map_err(failed)?;
         self.is_marked = true;
         Ok(())
@@ -195,7 +196,7 @@ impl JournalWriter {
         self.is_nearly_full = is_nearly_full(was, free_bytes);
         match (was, self.is_nearly_full) {
             (false, true) => tracing::warn!(reason = "journal-nearly-full", "{}", little_room(free_bytes)),
-            (true, false) => tracing::info!(free_mib = free_bytes >> 20, "the journal's disk has room again"),
+            (true, false) => tracing::info!(free_mib = free_bytes >> 20, "the journal's disk has free space again"),
             _ => {}
         }
     }

@@ -50,8 +50,8 @@ impl LogControl {
         }
         self.changed = None;
         match logging::set(None) {
-            Ok(()) => tracing::info!("the log level is again that of the start"),
-            Err(error) => tracing::error!(%error, "the log level stays changed"),
+            Ok(()) => tracing::info!("the log level is the usual one again"),
+            Err(error) => tracing::error!(%error, "the usual log level could not be restored"),
         }
     }
 

@@ -76,7 +76,7 @@ impl OperatorService {
         let above = above.map_err(|(key, cause)| Error::SupervisorAbove { key, cause })?;
         let operators = journal.operators()?;
         let key = journal.pin_key_file().read().unwrap_or_else(|error| {
-            tracing::error!(%error, "no operator can sign in; fix this, or set each PIN again");
+            tracing::error!(%error, "no operator can sign in; repair the key file, or set each PIN again");
             None
         });
         Ok(Self {

@@ -95,7 +95,7 @@ impl Answered {
             Ok(()) => (self.written, self.trouble) = (Some(program), None),
             Err(error) => {
                 if self.trouble.is_none() {
-                    tracing::warn!(%error, "what answers this program could not be written");
+                    tracing::warn!(%error, "the record of the devices that answered this program could not be written");
                 }
                 self.trouble = Some((state_of_journal(&error), error.to_string()));
             }

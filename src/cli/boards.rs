@@ -9,8 +9,8 @@ use crate::board::{self, KNOWN, Known};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A board is known when this program has a file about it. The file names the ports of reader and printer, their stable udev names, and the
-needs of the systemd unit. Another board works with generic-armv7 or generic-aarch64, or with your own file. This verb opens no device.
+A board is known if this program has a file about it. The file gives the ports of the reader and the printer, their stable udev names,
+and what the systemd unit needs. For any other board, use generic-armv7 or generic-aarch64, or your own file. This verb opens no device.
 
 Examples:
   pos-agent boards                                 list all boards

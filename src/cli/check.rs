@@ -25,17 +25,17 @@ fn after_help() -> String {
     let all = config::Rights::root();
     let sets = config::right_sets().map(|config::RightSet { name, whose, rights }| {
         let has = if rights == all { "all of them".to_owned() } else { rights.to_string() };
-        format!("  {name:<14} {has} (of {whose})")
+        format!("  {name:<14} {has} (for {whose})")
     });
     let sets = sets.join("\n");
-    format!("It shows the rights of each caller.\n\nRights: {all}.\n\nSets of rights:\n{sets}")
+    format!("The output shows the rights of each caller.\n\nRights: {all}.\n\nSets of rights:\n{sets}")
 }
 
 /// Shows which callers may connect, and the rights of each caller.
 fn tills(till: &config::Till) {
     out::say(&format!("  tills     {}", till.socket.path.display()));
     out::say("            root, and the agent's own user if it has no entry: everything");
-    out::say(&format!("            other users who may open it: {}", till.socket.rights));
+    out::say(&format!("            other users who may open the socket: {}", till.socket.rights));
     for peer in &till.peer {
         out::say(&format!("            user {}, for {}: {}", peer.uid, peer.tills.join(", "), peer.rights));
     }
@@ -49,8 +49,8 @@ fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.terminal.max_amount.is_none() {
         warnings.push(
-            "terminal.max-amount is not set: a typing error can charge up to 9999999999.99; write the maximum amount \
-             of one payment, as \"5000.00\""
+            "terminal.max-amount is not set: a typing error can charge up to 9999999999.99; set it to the maximum \
+             amount of one payment, for example \"5000.00\""
                 .to_owned(),
         );
     }
@@ -58,8 +58,8 @@ fn warnings(config: &config::Config) -> Vec<String> {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
             format!(
-                "operator = false of the [[till.peer]] with uid = {} exempts all its tills and the guests of a page; \
-                 name its tills without operators instead: without-operator = [\"till-1\"]",
+                "operator = false in the [[till.peer]] with uid = {} exempts all its tills and the page's guests; \
+                 instead, name only the tills without operators: without-operator = [\"till-1\"]",
                 peer.uid
             )
         }));
@@ -83,7 +83,7 @@ impl Check {
             out::say(&format!("  printer   {}", printer.port));
         }
         if config.printer.is_empty() {
-            out::say("  printer   none, receipts are kept");
+            out::say("  printer   none; receipts are kept");
         }
         tills(&config.till);
         for warning in &warnings {
@@ -92,7 +92,7 @@ impl Check {
         if let Some(name) = &config.gateway.token_credential
             && std::env::var_os("CREDENTIALS_DIRECTORY").is_none()
         {
-            out::say(&format!("  not checked: the credential \"{name}\" exists only where systemd starts the agent"));
+            out::say(&format!("  not checked: systemd passes the credential \"{name}\" only to the agent"));
         }
         Ok(Exit::Success)
     }

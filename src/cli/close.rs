@@ -16,7 +16,7 @@ use pos_core::counter::{Close, Turnover};
     args_conflicts_with_subcommands = true,
     after_help = "\
 A close adds up everything that ended since the previous close, in the journal's order, and names what is still open. It refuses nothing
-and changes nothing at the gateway. A void or a settlement after the close is in the next close.
+and changes nothing at the gateway. A transaction that is voided or resolved after the close is in the next close.
 
 Examples:
   pos-agent close --print                  close the day, print the slip
@@ -158,10 +158,10 @@ impl CloseDay {
         } else {
             out::say_lines(&daemon.get_as(&path_of(WhichClose::Number(made.close.number)), TEXT).await?);
             if made.replayed {
-                out::aside("this reference made this close earlier; no new close was made");
+                out::aside("this close was made earlier with this reference; no new close was made");
             }
             if let Some(why) = &made.not_printed {
-                out::aside(&format!("recorded but not printed: {why}"));
+                out::aside(&format!("the close was recorded, but its slip was not printed: {why}"));
             }
         }
         Ok(exit(&made.close))
@@ -209,7 +209,7 @@ impl Print {
             out::say_json(&view);
         } else {
             let PrintView { printer, text, .. } = view;
-            out::say(&format!("the slip goes to {printer}, marked as a duplicate; the printer: {text}"));
+            out::say(&format!("the slip was sent to {printer}, marked as a duplicate; the printer: {text}"));
         }
         Ok(Exit::Success)
     }

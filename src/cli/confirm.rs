@@ -10,7 +10,7 @@ use crate::till::{SaleState, SaleView};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = and_of_faults("\
-A sale that was begun with --confirm till waits after its approval until the till says how much of it the till accepts. This verb answers
+After its approval, a sale begun with --confirm till waits until the till says how much of the amount it accepts. This verb answers
 instead of the till. Without an answer in time, the payment is reversed, or kept with --on-silence keep.
 
 Examples:

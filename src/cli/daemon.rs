@@ -39,7 +39,8 @@ const SESSION: HeaderName = HeaderName::from_static("pos-session");
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// The agent could not be reached, so it did not receive the request.
-    #[error("no agent answers at {}: {cause}; check that `pos-agent run` is running (systemctl status pos-agent), or give its socket with --socket", socket.display())]
+    #[error("no agent answers at {}: {cause}; check that `pos-agent run` is running (systemctl status pos-agent), or \
+        give the agent's socket with --socket", socket.display())]
     Unreachable {
         socket: PathBuf,
         #[source]
@@ -53,7 +54,7 @@ pub(super) enum Error {
         cause: io::Error,
     },
     /// The connection was lost; the agent may have received the request.
-    #[error("the connection to the agent was lost: {why}; see its log (journalctl -u pos-agent)")]
+    #[error("the connection to the agent was lost: {why}; see the agent's log (journalctl -u pos-agent)")]
     Lost { why: String },
     /// No PIN was entered, so the agent did not receive the request.
     #[error("{why}")]
@@ -258,7 +259,7 @@ impl Events {
     /// Returns the next event or comment.
     async fn one(&mut self, deadline: Duration) -> Result<Event, Error> {
         let next = timeout(deadline, self.0.next()).await.unwrap_or(Err(ClientError::Silent));
-        next.map_err(lost)?.ok_or_else(|| lost("it closed the stream of events"))
+        next.map_err(lost)?.ok_or_else(|| lost("the agent closed the event stream"))
     }
 }
 

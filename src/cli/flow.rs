@@ -128,7 +128,7 @@ impl Flow {
             }
         }
         let mut interrupt = signal(SignalKind::interrupt())
-            .map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")))?;
+            .map_err(|error| Stop::new(Exit::Software, format!("signals cannot be handled: {error}")))?;
         let (recorded, cancel) = (Cell::new(false), Cell::new(false));
         let till = Till { flow: &self, wanted, daemon, reference, recorded, cancel };
         till.tell_training();
@@ -156,7 +156,7 @@ impl Flow {
         }
         let body = currency.map_or_else(|| serde_json::json!({}), |code| serde_json::json!({ "currency": code }));
         let tell = |line: &str| if self.json { out::aside(line) } else { out::say(line) };
-        tell("the amount is typed at the reader");
+        tell("type the amount at the reader");
         let Typed { amount, currency } = self.daemon.daemon()?.post("/v1/reader/amount", &body).await?;
         tell(&format!("{amount} {currency}"));
         Ok(amount)
@@ -252,7 +252,7 @@ impl Till<'_> {
             return Err(Stop::new(Exit::Software, message));
         }
         if sale.replayed {
-            self.tell(&format!("this reference has been in use since {}: no second sale begins", sale.started_at));
+            self.tell(&format!("this reference has been in use since {}; no second sale was started", sale.started_at));
         }
         Ok(())
     }
@@ -351,7 +351,7 @@ impl Till<'_> {
 
     /// Looks up the reference after a lost answer. It never sends the transaction again.
     async fn ask_again(&self, lost: &Error) -> Result<(Events, SaleView), Stop> {
-        self.tell(&format!("{lost}; asking again for {} s", self.flow.reconnect_s));
+        self.tell(&format!("{lost}; retrying for {} s", self.flow.reconnect_s));
         let until = Instant::now() + Duration::from_secs(self.flow.reconnect_s);
         let mut absent = 0;
         loop {
@@ -375,7 +375,7 @@ impl Till<'_> {
                 Err(_) => absent = 0,
             }
             if Instant::now() >= until {
-                return Err(self.in_doubt("the agent does not answer again"));
+                return Err(self.in_doubt("the agent is still not answering"));
             }
             sleep(ASK_AGAIN).await;
         }
@@ -392,7 +392,7 @@ impl Till<'_> {
                 self.tell(&format!("answer with: pos-agent signature '{}' --accept (or --refuse)", self.reference))
             }
             SignatureAnswer::Ask => {
-                self.tell("Does the signature match the card? y or n, then Enter");
+                self.tell("Does the signature match the card? Type y or n, then press Enter");
                 // Reading the keyboard cannot be interrupted, so the thread ends with the process.
                 std::thread::spawn(move || {
                     for line in std::io::stdin().lines().map_while(Result::ok) {
@@ -416,7 +416,7 @@ impl Till<'_> {
             self.daemon.post(&self.path("/signature"), &serde_json::json!({ "accepted": accepted })).await;
         if let Err(error) = told {
             self.tell(&format!(
-                "the terminal has not received the answer yet ({error}): pos-agent signature '{}' --{}",
+                "the terminal has not received the answer yet ({error}); run: pos-agent signature '{}' --{}",
                 self.reference,
                 if accepted { "accept" } else { "refuse" }
             ));
@@ -453,13 +453,13 @@ impl Till<'_> {
     /// Returns the instruction for the cashier while the gateway's decision is not known.
     fn what_to_do(&self, sale: &SaleView) -> String {
         let reference = &self.reference;
-        let later = format!("to see the outcome: pos-agent show '{reference}'");
+        let later = format!("to see the outcome, run: pos-agent show '{reference}'");
         if sale.needs_person.is_some() {
-            return format!("a person must resolve it: wait and call the technician; {later}");
+            return format!("a person must resolve this transaction; wait and call the technician; {later}");
         }
         match sale.state {
             SaleState::UnconfirmedFinishing => {
-                format!("unconfirmed, finishing: do not repeat it under another reference; {later}")
+                format!("unconfirmed, finishing: do not repeat the transaction under a different reference; {later}")
             }
             _ => format!(
                 "unconfirmed, reversing: the payment will not be kept. You may take a new payment immediately, under a \
@@ -515,8 +515,12 @@ fn wrong(error: &MoneyError) -> Stop {
 /// board whose clock restarts at each boot.
 fn made_reference() -> Result<String, Stop> {
     let mut chance = [0; 4];
-    getrandom::fill(&mut chance)
-        .map_err(|error| Stop::new(Exit::Software, format!("no random numbers: {error}; give a --reference")))?;
+    getrandom::fill(&mut chance).map_err(|error| {
+        Stop::new(
+            Exit::Software,
+            format!("the system provides no random numbers: {error}; give a reference with --reference"),
+        )
+    })?;
     let now = chrono::Local::now().format("%Y%m%d-%H%M%S");
     Ok(format!("c-{now}-{}", hex::encode(chance)))
 }

@@ -20,8 +20,9 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An updater (RAUC, SWUpdate, Mender) runs it after an update, and restores the previous system when the check fails; packages/UPDATE.md
-shows how. `pos-agent status` says whether the terminal can take a sale. `pos-agent doctor` finds faults and gives remedies.
+An updater (RAUC, SWUpdate, Mender) runs this verb after an update, and restores the previous system if the check fails;
+packages/UPDATE.md shows how. `pos-agent status` says whether the terminal can take a sale. `pos-agent doctor` finds faults and gives
+remedies.
 
 agent     has told systemd that it is ready, answers, and is the same program as this one
 journal   this program has opened it and has written to it
@@ -142,7 +143,7 @@ impl Found {
 
 fn judge(status: &StatusView) -> Found {
     let other = |name: &str| {
-        format!("the running agent is {name}, not this program ({}): systemctl restart pos-agent", this_program())
+        format!("the running agent is {name}, not this program ({}); run: systemctl restart pos-agent", this_program())
     };
     let bad = |text| vec![Check { what: "agent", state: State::Bad, text }];
     let Some(health) = &status.health else {

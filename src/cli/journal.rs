@@ -95,7 +95,7 @@ enum Verb {
     Export(Export),
     /// Take over the journal of another board, with its open transactions; the agent must be stopped
     Adopt(Adopt),
-    /// Accept this journal although the terminal has taken sales with another one; the agent must be stopped
+    /// Accept this journal although the terminal has taken sales with a different one; the agent must be stopped
     Accept(Accept),
     /// Declare later times in the journal wrong, because the clock was ahead; the agent must be stopped
     SetClockBack(SetClockBack),

@@ -11,8 +11,8 @@ use crate::till::LogView;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-After this time, and after a restart, the agent uses its usual level: that of --log of pos-agent run, else RUST_LOG, else info.
-`pos-agent log-level usual` ends the change immediately, before the time of --for. pos-agent status shows a changed level. The log holds
+After the time of --for, and after a restart, the agent uses its usual level: from --log of pos-agent run, else from RUST_LOG, else info.
+`pos-agent log-level usual` ends the change immediately. pos-agent status shows a changed level. The log holds
 no card data at any level.
 
 The caller needs the right service, which root and the agent's user have.
@@ -52,7 +52,7 @@ impl LogLevel {
         if self.json {
             out::say_json(&now);
         } else {
-            out::say(&now.as_ref().map_or_else(|| "the log level is that of the start".to_owned(), line));
+            out::say(&now.as_ref().map_or_else(|| "the log level is the usual one".to_owned(), line));
         }
         Ok(Exit::Success)
     }
@@ -65,12 +65,12 @@ pub(super) fn line(LogView { level, left_s }: &LogView) -> String {
         120..7200 => format!("{} min", left_s.div_ceil(60)),
         _ => format!("{} h", left_s.div_ceil(3600)),
     };
-    format!("{} for {left}, then the level of the start", level.as_str())
+    format!("{} for {left}, then the usual level", level.as_str())
 }
 
 /// Parses a duration such as `90s`, `10m` or `2h`.
 fn time(text: &str) -> Result<Duration, String> {
-    let wrong = || "must be a whole number followed by s, m or h, as 10m, from 1s to 24h".to_owned();
+    let wrong = || "must be a whole number followed by s, m or h, for example 10m, from 1s to 24h".to_owned();
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let seconds = match unit {
         "s" => 1,
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn what_is_left_is_told_in_a_unit_that_fits() {
         let said = |left_s| line(&LogView { level: till::LogLevel::Debug, left_s });
-        assert_eq!(said(1), "debug for 1 s, then the level of the start");
-        assert_eq!(said(119), "debug for 119 s, then the level of the start");
-        assert_eq!(said(3599), "debug for 60 min, then the level of the start");
-        assert_eq!(said(86_400), "debug for 24 h, then the level of the start");
+        assert_eq!(said(1), "debug for 1 s, then the usual level");
+        assert_eq!(said(119), "debug for 119 s, then the usual level");
+        assert_eq!(said(3599), "debug for 60 min, then the usual level");
+        assert_eq!(said(86_400), "debug for 24 h, then the usual level");
     }
 }

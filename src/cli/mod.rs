@@ -74,7 +74,7 @@ Examples:
 Exit codes:";
 
 const FAILURES: &str = "\
-With --json a failure is also one object: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
+With --json, a failure is also printed as one object: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
 
 fn after_help() -> String {
     format!("{EXAMPLES}\n{}\n{FAILURES}", exit::table())
@@ -110,9 +110,9 @@ enum Verb {
     Query(payment::Query),
     /// Show whether the terminal is ready (or why not), the current sale and the unconfirmed sales
     Status(status::Status),
-    /// Cancel a sale that waits for a card
+    /// Cancel a sale that is waiting for a card
     Cancel(cancel::Cancel),
-    /// Accept or refuse the signature of a sale that waits for it
+    /// Accept or refuse the signature that a sale is waiting for
     Signature(signature::Signature),
     /// Confirm, in place of a till, how much the till accepts of an approved sale that was begun with --confirm till
     Confirm(confirm::Confirm),
@@ -167,7 +167,7 @@ impl Arguments {
     fn run(self) -> Result<Exit, Stop> {
         // The process is protected before it reads a secret.
         if let Err(error) = memory::keep_to_ourselves() {
-            out::complain(&format!("other programs may read this program's memory: {error}"));
+            out::complain(&format!("other programs can read this program's memory: {error}"));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(THREADS).build();
         let runtime =

@@ -27,10 +27,10 @@ use pos_terms::transaction::{OperatorName, Who};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Roles: a cashier takes payments. A supervisor also takes payments, and approves the actions that a cashier cannot do alone. A technician
-manages the terminal and its operators, and moves no money. [operators] required in the configuration makes the sign-in compulsory.
+manages the terminal and its operators, and moves no money. In the configuration, required in [operators] makes sign-in compulsory.
 
 The caller needs the right service. Where operators are required, a technician must also sign in (--operator), except for root and the
-agent's user. When the agent does not run, this verb changes the journal directly; run it as the agent's user:
+agent's user. When the agent is not running, this verb changes the journal directly; run it as the agent's user:
 runuser -u pos-agent -- pos-agent operator …
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
   pos-agent operator unlock Anna                       after too many wrong PINs; each till can try again too
   pos-agent operator history                           who added, removed or unlocked whom, from the journal's chain
 
-Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or exists already; 69 no daemon; 74 the journal cannot be used; 77 not
+Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or already exists; 69 no daemon; 74 the journal cannot be used; 77 not
 permitted.")]
 pub(super) struct Operator {
     #[command(subcommand)]
@@ -152,7 +152,10 @@ impl PinFrom {
             return NewPin::judged(person::line_from_input()?);
         }
         if !person::is_there() {
-            return Err(Stop::new(Exit::Usage, "no one can type the PIN here; give it with --pin-stdin"));
+            return Err(Stop::new(
+                Exit::Usage,
+                "the PIN cannot be typed here; send it to standard input with --pin-stdin",
+            ));
         }
         let first = NewPin::judged(person::ask_secret(&format!("New PIN of {name} (it is not shown)"))?)?;
         let again = NewPin::judged(person::ask_secret("Repeat the PIN")?)?;
@@ -294,14 +297,15 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
         return Ok(Exit::Success);
     }
     for OperatorView { name, role, locked_s, needs_pin } in &view.operators {
-        let locked = locked_s.map_or_else(String::new, |s| format!("  locked for {s} s; pos-agent operator unlock"));
-        let key = if *needs_pin { "  its PIN was set on another board; pos-agent operator pin" } else { "" };
+        let locked =
+            locked_s.map_or_else(String::new, |s| format!("  locked for {s} s; run: pos-agent operator unlock"));
+        let key = if *needs_pin { "  the PIN was set on a different board; run: pos-agent operator pin" } else { "" };
         out::say(&format!("{:<32}  {}{locked}{key}", name.as_str(), role.as_str()));
     }
     if view.operators.is_empty() {
         out::say("no operators; the tills act without one");
     } else if !view.required {
-        out::say("operators need not sign in; see [operators] required");
+        out::say("operators need not sign in; see required in [operators]");
     }
     Ok(Exit::Success)
 }
@@ -352,8 +356,8 @@ fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop
     }
     let path = path.display();
     let why = format!(
-        "the agent is not running, and its journal {path} belongs to user {owner}; run this as that user (runuser -u), \
-         or start the agent"
+        "the agent is not running, and its journal {path} belongs to user {owner}; run this command as that user \
+         (runuser -u), or start the agent"
     );
     Err(Stop::new(Exit::NoPermission, why))
 }

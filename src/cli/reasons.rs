@@ -34,7 +34,10 @@ impl Reasons {
         let is_wanted = |row: &Explained| self.reason.as_ref().is_none_or(|wanted| wanted == row.reason);
         let rows: Vec<_> = words.reasons().filter(is_wanted).collect();
         if let (true, Some(unknown)) = (rows.is_empty(), &self.reason) {
-            return Err(Stop::new(Exit::Data, format!("{unknown} is not a reason; pos-agent reasons lists them")));
+            return Err(Stop::new(
+                Exit::Data,
+                format!("{unknown} is not a reason; to list all reasons, run: pos-agent reasons"),
+            ));
         }
         if self.json {
             out::say_json(&rows);

@@ -44,7 +44,9 @@ impl Receipt {
             (true, true) => out::say_json(&of.daemon.post::<PrintView>(&path, &json!({})).await?),
             (true, false) => {
                 let PrintView { printer, text, .. } = of.daemon.post(&path, &json!({})).await?;
-                out::say(&format!("the {copy}'s copy goes to {printer}, marked as a duplicate; the printer: {text}"));
+                out::say(&format!(
+                    "the {copy}'s copy was sent to {printer}, marked as a duplicate; the printer: {text}"
+                ));
             }
             (false, true) => {
                 let shown = of.daemon.get_as(&format!("{path}{width}"), "application/json").await?;

@@ -19,10 +19,10 @@ use pos_reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Perio
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A sale of the period without a settled row is missing at the gateway. Without --from and --to the period is that of the file's
-settled rows, by TxRequestTime, else SettlementDate.
+A sale of the period without a settled row is missing at the gateway. Without --from and --to, the period is that of the file's
+settled rows, by TxRequestTime or, without it, by SettlementDate.
 
-Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed lines, or another kind of file;
+Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed lines, or a different kind of file;
 74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
 pub(super) struct Reconcile {
     /// The gateway's reconciliation file (CSV with semicolons and a header); or a folder, whose .csv files are read
@@ -59,7 +59,7 @@ impl Reconcile {
         {
             return Err(Stop::new(
                 Exit::Usage,
-                format!("--from {from} is after --to {to}; give the earlier date first"),
+                format!("--from {from} is after --to {to}; give the earlier date to --from"),
             ));
         }
         let config = self.config()?;
@@ -179,7 +179,7 @@ fn json(value: &impl serde::Serialize) -> String {
 }
 
 fn day(text: &str) -> Result<NaiveDate, &'static str> {
-    date(text).filter(|_| text.len() == 10).ok_or("write it as 2026-11-20")
+    date(text).filter(|_| text.len() == 10).ok_or("write the date as 2026-11-20")
 }
 
 /// A progress line in a person's terminal window.

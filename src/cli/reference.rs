@@ -79,7 +79,7 @@ pub(super) async fn meant(
 /// Checks the reference of a new transaction. Refuses `last`, because that word always means the latest transaction.
 pub(super) fn new(reference: &str) -> Result<String, &'static str> {
     if reference == LAST {
-        return Err("this word means the latest transaction; choose another reference");
+        return Err("this word means the latest transaction; choose a different reference");
     }
     Ok(reference.to_owned())
 }

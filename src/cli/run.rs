@@ -36,7 +36,7 @@ impl Run {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         self.begin_log()?;
         let config = config::load(&self.config)?;
-        let failed = |error: std::io::Error| Stop::new(Exit::Software, format!("no signals: {error}"));
+        let failed = |error: std::io::Error| Stop::new(Exit::Software, format!("signals cannot be handled: {error}"));
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let shutdown = async move {

@@ -128,7 +128,7 @@ pub(super) struct Preauthorise {
 /// Arguments of `credit`.
 #[derive(Debug, Args)]
 #[command(after_help = of_money("\
-For a payment of this terminal `pos-agent refund` is safer: it needs no card and never refunds too much."))]
+For a payment of this terminal, `pos-agent refund` is safer: it needs no card and never refunds too much."))]
 pub(super) struct Credit {
     #[command(flatten)]
     how_much: HowMuch,
@@ -146,7 +146,7 @@ Examples:
   pos-agent sale 48.50 --tip=5.00
   pos-agent sale 12.34 --training declined                training: no card is read, and no money moves
   pos-agent sale 48.50 --accept-partial                   the customer pays the rest in cash
-  pos-agent sale                                          the amount is typed at the reader
+  pos-agent sale                                          type the amount at the reader
   pos-agent sale 20.00 --param createRegistration=true    store the card for later payments";
 
 impl Sale {

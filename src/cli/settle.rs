@@ -14,7 +14,7 @@ When this terminal's journal is an outdated copy, its open sales wait for a pers
 the customer may have left with the goods. Check in the gateway's back office, or on the receipts, whether the customer paid. Then
 --keep keeps the payment, and --reverse reverses it.
 
-pos-agent status lists the waiting sales with their numbers. The close of day is another verb: pos-agent close.
+pos-agent status lists the waiting sales with their numbers. The close of day is a different verb: pos-agent close.
 
 Exit codes:
    0  Done: kept, or being reversed"))]

@@ -34,15 +34,15 @@ mod tills;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Setup asks for each setting that no option gives. With --yes it asks nothing, and names the missing settings. The token is typed without
-being shown, or read from a file or from standard input. It is never the value of an option, because every user could see it.
+Setup asks for each setting that no option gives. With --yes, setup asks nothing, and names the missing settings. The token is typed without
+being shown, or read from a file or from standard input. It is never the value of an option, because every user could see that value.
 
-In the same folder setup writes gateway-token (mode 0600) and, unless it exists already, gateway-ca.pem. With the default --config
-systemd gives the token to the agent; with another one the agent reads the file. For a till or the cashier's page setup also writes
-front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front checks its settings, so it must be
-installed. Setup asks for the till's settings in the order of the options; --till zvt, nexo or page starts these questions.
+In the same folder, setup writes gateway-token (mode 0600) and, unless it already exists, gateway-ca.pem. With the default --config,
+systemd gives the token to the agent; with a different --config, the agent reads the file. For a till or the cashier's page, setup also
+writes front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front checks its settings, so pos-front
+must be installed. Setup asks for the till's settings in the order of the options; --till zvt, nexo or page starts these questions.
 
-Setup looks for a reader at a port only while no agent runs and no other program uses the port, and never at the console.
+Setup looks for a reader at a port only while no agent is running and no other program is using the port, and never at the console.
 
 Examples:
   pos-agent setup
@@ -52,7 +52,7 @@ Examples:
     --ca-file ./ca.pem --token-file - --mode live <token
 
 Exit codes: 2 stopped, nothing was written; 64 an answer is missing or wrong; 74 a file cannot be read or written; 77 not permitted;
-78 a configuration exists already; else those of the doctor, which checks the result.")]
+78 a configuration already exists; else those of the doctor, which checks the result.")]
 pub(super) struct Setup {
     /// The path of the configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
@@ -160,7 +160,7 @@ impl Setup {
     /// Reads the earlier configuration, if there is one and it may be replaced.
     fn earlier(&self) -> Result<Option<(String, config::Config)>, Stop> {
         if !self.config.is_absolute() {
-            return Err(Stop::new(Exit::Usage, "--config: must be an absolute path; begin it with /"));
+            return Err(Stop::new(Exit::Usage, "--config: must be an absolute path; begin the path with /"));
         }
         match fs::read_to_string(&self.config) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -169,7 +169,7 @@ impl Setup {
             Ok(text) => match config::parse(&text, &self.config) {
                 Ok(config) => Ok(Some((text, config))),
                 Err(error) => {
-                    out::aside(&format!("{error}; its values are not offered"));
+                    out::aside(&format!("{error}; the values in this file are not offered"));
                     Ok(None)
                 }
             },
@@ -209,7 +209,7 @@ impl Setup {
                 out::say("");
                 places += &format!(" and {}", file.display());
             }
-            if !person::agrees(&format!("Write this to {places}?"), true)? {
+            if !person::agrees(&format!("Write this configuration to {places}?"), true)? {
                 return Err(person::gone());
             }
         }
@@ -287,7 +287,8 @@ impl Setup {
             out::say(&format!("  pos-agent boards {name}: facts about the board, its udev rules (--rules)"));
             if known.unit.is_some() {
                 out::say(&format!(
-                    "  pos-agent boards {name} --unit >/etc/systemd/system/pos-agent.service.d/board.conf: for its serial ports"
+                    "  pos-agent boards {name} --unit >/etc/systemd/system/pos-agent.service.d/board.conf: for the \
+                     board's serial ports"
                 ));
             }
         }
@@ -297,7 +298,7 @@ impl Setup {
         }
         out::say(match agent {
             Agent::Absent => "  systemctl enable --now pos-agent, then pos-agent status",
-            _ => "  systemctl restart pos-agent: the running agent has the old configuration",
+            _ => "  systemctl restart pos-agent: the running agent is using the old configuration",
         });
         if let Some(front) = &answers.front {
             front.next_steps(!matches!(agent, Agent::Absent));
@@ -331,7 +332,8 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
 
 /// Holds back Ctrl-C, SIGTERM and the closing of the terminal window until the returned value is dropped.
 fn undisturbed() -> Result<[Signal; 3], Stop> {
-    let hold = |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("no signals: {error}")));
+    let hold =
+        |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("signals cannot be handled: {error}")));
     Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
 }
 
@@ -351,19 +353,20 @@ fn written(place: &Path, kept: Option<&Path>) {
 
 fn already_there(file: &Path) -> String {
     let file = file.display();
-    format!("{file} exists and was not changed; --replace writes a new one and keeps the old one next to it")
+    format!("{file} exists and was not changed; use --replace to write a new file and keep the old one next to it")
 }
 
 fn failed(file: &Path, error: &io::Error) -> Stop {
     let file = file.display();
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            Stop::new(Exit::NoPermission, format!("{file}: {error}; run this as root (sudo pos-agent setup)"))
+            Stop::new(Exit::NoPermission, format!("{file}: {error}; run this command as root (sudo pos-agent setup)"))
         }
         io::ErrorKind::AlreadyExists => Stop::new(
             Exit::Config,
             format!(
-                "{file} was created in the meantime and was not changed; check it, then use --replace to replace it"
+                "{file} was created in the meantime and was not changed; check the file, then use --replace to replace \
+                 it"
             ),
         ),
         _ => Stop::new(Exit::Io, format!("{file}: {error}; check the path and the disk, then start again")),

@@ -25,7 +25,7 @@ impl Show {
             out::say(&format!("{} {}: {}", sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale)));
             out::say(&sale.text);
             if let Some(by) = &sale.by {
-                out::say(&format!("asked for by {by}, at till {}", sale.till));
+                out::say(&format!("requested by {by}, at till {}", sale.till));
             }
             if let Some(of) = &sale.of {
                 out::say(&format!("refers to {of}"));

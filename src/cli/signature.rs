@@ -12,7 +12,7 @@ use crate::till::{SaleState, SaleView};
 #[command(after_help = and_of_faults("\
 Exit codes:
    0  Done: accepted and approved, or refused and being reversed
-   1  The sale did not wait for a signature"))]
+   1  The sale was not waiting for a signature"))]
 pub(super) struct Signature {
     /// The signature matches the card: the sale is approved
     #[arg(long, conflicts_with = "refuse", required_unless_present = "refuse")]

@@ -17,7 +17,7 @@ the top and is in no sum; the next report after its end counts it. The order is 
 Example:
   pos-agent totals --since 118 --carried 97,112
 
-Exit codes: 0 everything has ended; 3 something is unconfirmed, or waits for a signature or its till.")]
+Exit codes: 0 everything has ended; 3 something is unconfirmed, or is waiting for a signature or its till.")]
 pub(super) struct Totals {
     /// Only transactions with a number above this; give `next` of the last report
     #[arg(long, alias = "since-number", value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]
@@ -48,7 +48,7 @@ impl Totals {
 fn report(totals: &TotalsView) {
     let TotalsView { terminal_id, till, open, since, next, carried, .. } = totals;
     if !open.is_empty() {
-        out::say(&format!("!!! {} WITHOUT AN END, in no sum below:", open.len()));
+        out::say(&format!("!!! {} NOT ENDED, in no sum below:", open.len()));
         for sale in open {
             let standing = out::standing(sale).to_uppercase();
             out::say(&format!(

@@ -72,13 +72,13 @@ const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
 const MAX_SOCKET_PATH: usize = 103;
 
 fn terminal(found: &mut FaultList, terminal: &Terminal) {
-    found.add(digits("terminal.id", &terminal.id, "write the terminal id of the acquirer"));
+    found.add(digits("terminal.id", &terminal.id, "write the terminal id from the acquirer"));
     let lines = terminal.merchant.len();
     found.add(check(
         (1..=6).contains(&lines),
         "terminal.merchant",
         "must be 1 to 6 lines",
-        "write the name, street and town",
+        "write the shop's name, street and town",
     ));
     let few = terminal.footer.len() <= 6;
     found.add(check(few, "terminal.footer", "has more than 6 lines", "write at most 6 lines, or none"));
@@ -153,28 +153,38 @@ fn till(found: &mut FaultList, till: &Till) {
     found.add(check(
         length <= MAX_SOCKET_PATH,
         "till.socket",
-        "is longer than a socket path may be (103)",
+        "is longer than the limit for a socket path (103 bytes)",
         "choose a shorter path",
     ));
     found.add(check(
         till.http.ip().is_loopback(),
         "till.http",
         "is not a loopback address: tokens would cross the network unencrypted",
-        "write it as \"127.0.0.1:8650\"; tills elsewhere need a tunnel",
+        "write it as \"127.0.0.1:8650\"; tills on other devices need a tunnel",
     ));
     let mut names = BTreeSet::new();
     for (n, entry) in till.token.iter().enumerate() {
         let key = format!("till.token[{n}].till");
         found.add(till_name(&key, &entry.till));
-        found.add(check(entry.till != LOCAL, &key, "\"local\" is the name of the Unix socket", "choose another name"));
-        found.add(check(names.insert(&entry.till), &key, "two tills have the same name", "give each till its own"));
+        found.add(check(
+            entry.till != LOCAL,
+            &key,
+            "\"local\" is the name of the Unix socket",
+            "choose a different name",
+        ));
+        found.add(check(
+            names.insert(&entry.till),
+            &key,
+            "two tills have the same name",
+            "give each till a different name",
+        ));
         found.add(absolute(&format!("till.token[{n}].token-file"), &entry.token_file));
     }
     found.add(check(
         !till.metrics || till.token.iter().any(|entry| entry.rights.has(Right::Totals)),
         "till.metrics",
         "has no effect: no [[till.token]] has the right totals",
-        "add a [[till.token]] with rights = [\"totals\"] for the monitoring program, or omit it",
+        "add a [[till.token]] with rights = [\"totals\"] for the monitoring program, or omit this key",
     ));
     let mut users = BTreeSet::new();
     for (n, entry) in till.peer.iter().enumerate() {
@@ -201,7 +211,7 @@ fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
         !peer.tills.is_empty(),
         &key,
         "is empty",
-        "write its tills as [\"till-1\", \"till-2\"], or omit it",
+        "write the tills as [\"till-1\", \"till-2\"], or omit the key",
     ));
     let mut names = BTreeSet::new();
     for till in &peer.tills {
@@ -211,7 +221,7 @@ fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
     let key = format!("till.peer[{n}].without-operator");
     for till in &peer.without_operator {
         found.add(ensure(names.contains(till), &key, || {
-            (format!("{till} is not in its tills"), "name only tills from its tills".to_owned())
+            (format!("{till} is not in tills"), "name only tills that are in tills".to_owned())
         }));
     }
 }

@@ -52,10 +52,11 @@ pub(super) fn check(found: &mut FaultList, close: &CloseOfDay) {
         remedy: remedy.to_owned(),
     };
     let end = close.day_end().map(drop);
-    found.add(end.map_err(|error| fault("day-ends-at", error.to_string(), "write it so, or omit the key")));
+    found.add(end.map_err(|error| fault("day-ends-at", error.to_string(), "write it as \"04:00\", or omit the key")));
     let zone = close.zone().map(drop).map_err(|error| {
         let named = close.time_zone.as_deref().unwrap_or_default();
-        let remedy = "write one of /usr/share/zoneinfo (package tzdata), or omit the key for the board's own";
+        let remedy = "write the name of a zone in /usr/share/zoneinfo (package tzdata), or omit the key to use the \
+            board's time zone";
         fault("time-zone", format!("there is no time zone {named:?} ({error})"), remedy)
     });
     found.add(zone);

@@ -17,7 +17,7 @@ pub(super) fn check_all(found: &mut FaultList, config: &Config) {
         found.add(in_words(&key, secret_file(&entry.token_file)).and_then(|token| {
             let other = !known.contains(&token);
             known.push(token);
-            check(other, &key, "two tills have the same token", "give each till its own")
+            check(other, &key, "two tills have the same token", "give each till its own token")
         }));
     }
     pos_printer::config::check_files(found, &config.printer);
@@ -33,7 +33,7 @@ fn ports(found: &mut FaultList, config: &Config) {
         found.add(check(
             real(&printer.port) != reader,
             &format!("printer[{n}].port"),
-            "is also the port of the reader ([reader] port)",
+            "is also the port of the reader (port in [reader])",
             "write the printer's port: ls -l /dev/serial/by-id/ shows the port of each device",
         ));
     }

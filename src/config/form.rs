@@ -107,7 +107,7 @@ fn fault(text: &str, error: &toml::de::Error, key: String) -> ConfigFault {
     let before = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(before).filter(|byte| *byte == b'\n').count() + 1;
     let version = env!("CARGO_PKG_VERSION");
-    let what = if error.message().starts_with("missing field") { "add it below" } else { "correct" };
+    let what = if error.message().starts_with("missing field") { "add the key below" } else { "correct" };
     let remedy = format!("{what} that line; the manual (Configure) explains the keys of this version ({version})");
     ConfigFault { line: Some(line), key, wrong: error.message().replace(['\n', '\r'], " "), remedy }
 }

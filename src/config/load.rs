@@ -13,7 +13,7 @@ use super::{Config, ConfigFault, form};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read it", file.display())]
+    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read the file", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -22,7 +22,7 @@ pub enum Error {
         cause: io::Error,
     },
     /// Every user may write to the file, and so could redirect payments.
-    #[error("{f}: every user may write it (mode {mode:04o}); run: chmod o-w {f}", f = file.display())]
+    #[error("{f}: every user may write to it (mode {mode:04o}); run: chmod o-w {f}", f = file.display())]
     WorldWritable {
         /// The file.
         file: PathBuf,
@@ -95,7 +95,7 @@ fn text(path: &Path) -> Result<(String, u32), Error> {
 
 /// Returns the fault of a file to which every user may write, because any user could redirect payments.
 fn writable_by_all(path: &Path, mode: u32) -> Option<ConfigFault> {
-    let wrong = format!("every user may write it (mode {mode:04o})");
+    let wrong = format!("every user may write to it (mode {mode:04o})");
     let remedy = format!("run: chmod o-w {}", path.display());
     (mode & 0o002 != 0).then(|| ConfigFault { line: None, key: String::new(), wrong, remedy })
 }

@@ -13,13 +13,13 @@ const SYNCHRONIZED: &str = "/run/systemd/timesync/synchronized";
 /// The tolerance in milliseconds, because the latest record and the clock are not read at the same moment.
 const SAME: i64 = 5_000;
 
-const SET_IT: &str = "connect the board to a network with time (timedatectl set-ntp true), or set the clock by hand (timedatectl \
-                      set-time); fit a battery if the fault comes back";
+const SET_IT: &str = "connect the board to a network with a time server (timedatectl set-ntp true), or set the clock \
+                      by hand (timedatectl set-time); fit a battery if the fault comes back";
 
 /// The second remedy if the board's clock is before the journal's latest record.
 const OR_SET_BACK: &str = "; if the board's clock is right, that record was written while the clock was ahead: the \
-    agent continues when the reader's clock and the gateway's clock confirm this; otherwise a technician confirms it \
-    (pos-agent journal set-clock-back)";
+    agent continues when the clocks of reader and gateway confirm the time; otherwise have a technician confirm the \
+    time (pos-agent journal set-clock-back)";
 
 pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     match judge(Utc::now().timestamp_millis(), built_unix_ms(), past.latest) {
@@ -29,7 +29,7 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     }
     if let Some(set_back) = &past.set_back {
         report.note(format!(
-            "it was set back on {} by {}: earlier records, up to {}, were written while it was ahead",
+            "the clock was set back on {} by {}: earlier records, up to {}, were written while the clock was ahead",
             said(set_back.now_unix_ms),
             set_back.by,
             said(set_back.latest_unix_ms)
@@ -39,7 +39,8 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     if synchronized.exists() {
         report.ok("the network sets the clock (systemd-timesyncd)");
     } else if synchronized.parent().is_some_and(Path::exists) {
-        report.warning("the network has not set the clock since the start", "timedatectl timesync-status shows why");
+        report
+            .warning("the network has not set the clock since the start", "run timedatectl timesync-status to see why");
     } else {
         report.note("systemd-timesyncd is not running, so it is unknown whether the network sets the clock");
     }

@@ -27,8 +27,9 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
     let shown = folder.display();
     match rustix::fs::statvfs(&folder) {
         Err(error) => {
-            let remedy =
-                format!("create the folder, owned by the agent's user (StateDirectory= of the unit does): {shown}");
+            let remedy = format!(
+                "create the folder, owned by the agent's user (StateDirectory= in the unit does this): {shown}"
+            );
             return report.fault(format!("the journal's folder {shown} cannot be read: {error}"), remedy);
         }
         Ok(facts) if facts.f_flag.contains(StatVfsMountFlags::RDONLY) => {

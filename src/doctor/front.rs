@@ -50,7 +50,7 @@ impl fmt::Display for FrontTill {
         let connected = match connected {
             0 => "not connected".to_owned(),
             1 => "connected".to_owned(),
-            many => format!("connected {many} times"),
+            many => format!("{many} connections"),
         };
         write!(f, "{till} ({protocol}): {connected}")?;
         if let Some(from) = from {
@@ -61,7 +61,7 @@ impl fmt::Display for FrontTill {
             (Some(command), None) => write!(f, "; last command {command}")?,
             (None, _) => f.write_str("; no command since pos-front was started")?,
         }
-        f.write_str(if *is_not_named { "; REFUSED: no [[till.peer]] names it" } else { "" })
+        f.write_str(if *is_not_named { "; REFUSED: no [[till.peer]] names this till" } else { "" })
     }
 }
 
@@ -74,8 +74,8 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
             way_in(socket)
         )),
         Front::Silent(why) => report.warning(
-            format!("pos-front does not report its tills: {why}"),
-            "see journalctl -u pos-front, then systemctl restart pos-front",
+            format!("pos-front did not report its tills: {why}"),
+            "check journalctl -u pos-front, then run: systemctl restart pos-front",
         ),
         Front::Answers { socket, tills } => {
             control_socket(report, socket);
@@ -83,7 +83,8 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
                 false => report.ok(format!("till {till}")),
                 true => report.fault(
                     format!("till {till}"),
-                    "add it to tills in the front's [[till.peer]] in config.toml, then systemctl restart pos-agent",
+                    "add the till to tills in the front's [[till.peer]] in config.toml, then run: systemctl restart \
+                     pos-agent",
                 ),
             });
         }
@@ -95,10 +96,11 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
 fn control_socket(report: &mut Report<'_>, socket: &Path) {
     let Ok(SocketAccess { mode, owner, group }) = SocketAccess::of(socket) else { return };
     let seen = format!("pos-front answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
-    let remedy = "systemctl restart pos-front, which creates it with mode 0600, and find out who changed it";
+    let remedy = "find out who changed the socket, then run systemctl restart pos-front, which creates it again with \
+        mode 0600";
     match mode {
         _ if mode & 0o077 != 0 => report.fault(format!("{seen}: other users may pair tills"), remedy),
-        _ if mode & 0o200 == 0 => report.warning(format!("{seen}: only root may use it"), remedy),
+        _ if mode & 0o200 == 0 => report.warning(format!("{seen}: only root may use this socket"), remedy),
         _ => report.ok(seen),
     }
 }
@@ -121,7 +123,7 @@ mod tests {
             "kasse-1 (zvt): connected from 192.0.2.7:4711; last command 06 01 authorisation, 2026-11-20T12:34:56Z";
         assert_eq!(once, told);
         let several = of("nexo", 2, Some("192.0.2.7:1"), Some("Payment"), None);
-        assert_eq!(several, "kasse-1 (nexo): connected 2 times, last from 192.0.2.7:1; last command Payment");
+        assert_eq!(several, "kasse-1 (nexo): 2 connections, last from 192.0.2.7:1; last command Payment");
         let gone = of("zvt", 0, Some("192.0.2.7:1"), None, None);
         assert!(gone.starts_with("kasse-1 (zvt): not connected, last from 192.0.2.7:1; no command"), "{gone}");
     }

@@ -33,8 +33,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
     match &token {
         Err(_) if settings.token_credential.is_some() && credentials().is_none() => {
             report.note(
-                "the doctor cannot read the token, which systemd gives only to the agent, and asks the gateway without \
-                 it",
+                "the doctor cannot read the token, which systemd gives only to the agent, so it asks the gateway \
+                 without the token",
             );
         }
         Err(error) => report.say_fault(&error.to_string()),
@@ -60,17 +60,19 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, past: &Past) 
 /// Reports faults that the gateway's answers to the latest transactions show.
 fn what_it_said(report: &mut Report<'_>, config: &Config, past: &Past) {
     if let Some(sale) = &past.invalid_request {
-        let remedy = "check [gateway] entity-id and what the till sends; another card does not help";
-        report
-            .fault(format!("it refused sale {sale} as an invalid request and has processed no request since"), remedy);
+        let remedy = "check entity-id in [gateway] and what the till sends; a different card does not help";
+        report.fault(
+            format!("the gateway refused sale {sale} as an invalid request and has processed no request since"),
+            remedy,
+        );
     }
     if past.doubted_declines > 0 && !config.gateway.assumptions.believe_declines_at_200 {
         let seen = format!(
             "declines without HTTP 400 that a look-up confirmed: {} of the latest sales",
             past.doubted_declines
         );
-        let remedy = "ask its operator whether this is usual; if it is, set [gateway.assumptions] \
-            believe-declines-at-200 = true, and the agent reports such a decline without a look-up";
+        let remedy = "ask the gateway's operator whether such declines are usual; if so, set believe-declines-at-200 = \
+            true in [gateway.assumptions]: the agent then reports them without a look-up";
         report.warning(seen, remedy);
     }
 }
@@ -80,7 +82,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) ->
     match probe.resolve().await {
         Ok(places) => {
             let places: Vec<String> = places.iter().take(4).map(ToString::to_string).collect();
-            report.ok(format!("its name resolves to {}", places.join(", ")));
+            report.ok(format!("the gateway's name resolves to {}", places.join(", ")));
         }
         Err(why) => {
             report.say_fault(&why.to_string());
@@ -97,11 +99,11 @@ async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) ->
         Err(why) => report.say_fault(&why.to_string()),
     }
     for (n, certificate) in probe.chain().iter().enumerate() {
-        let whose = if n == 0 { "its certificate" } else { "an intermediate certificate" };
+        let whose = if n == 0 { "the gateway's certificate" } else { "an intermediate certificate" };
         report.note(format!("{whose}: {}", shown(certificate, now)));
     }
     for anchor in probe.anchors() {
-        report.note(format!("a CA of [gateway] ca-file: {}", shown(&anchor, now)));
+        report.note(format!("a CA from ca-file in [gateway]: {}", shown(&anchor, now)));
     }
     if let Some(client) = probe.client() {
         report.note(format!("our certificate: {}", shown(&client, now)));
@@ -151,9 +153,12 @@ async fn answers(report: &mut Report<'_>, probe: &mut GatewayProbe) -> bool {
     report.ok(format!("answers in {} ms (median of {TRIPS} requests on an open connection)", millis(times[TRIPS / 2])));
     if let Some(theirs) = probe.gateway_unix_s() {
         let differ = theirs.abs_diff(Utc::now().timestamp());
-        let seen = format!("its clock and the board's clock differ by {differ} s");
+        let seen = format!("the gateway's clock and the board's clock differ by {differ} s");
         if differ > CLOCKS_DIFFER_S {
-            report.warning(seen, "set the board's clock (timedatectl); if it is right, tell the gateway's operator");
+            report.warning(
+                seen,
+                "set the board's clock (timedatectl); if the board's clock is right, tell the gateway's operator",
+            );
         } else {
             report.ok(seen);
         }
@@ -182,37 +187,42 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     match (status, inquiry) {
         // This case comes first, because a setting decides which answer means "nothing found" (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
-            report.ok(format!("it accepts our token, and {path} finds nothing for an unused reference"));
+            report.ok(format!("the gateway accepts our token, and {path} finds nothing for an unused reference"));
             true
         }
         (401 | 403, _) => {
             let file = config.gateway.token_file.as_ref().map_or_else(
                 || "the credential's file and restart the agent".to_owned(),
-                |file| format!("{}; it is used immediately", file.display()),
+                |file| format!("{}; the agent uses the new token immediately", file.display()),
             );
-            let seen = format!("it refuses our access token (HTTP {status}{words})");
-            report.fault(seen, format!("ask its operator for a new token and write it to {file}"));
+            let seen = format!("the gateway refuses our access token (HTTP {status}{words})");
+            report.fault(seen, format!("ask the gateway's operator for a new token and write it to {file}"));
             false
         }
         (404, _) => {
             let seen = format!("there is no query at {path} (HTTP 404{words})");
-            let remedy = "ask its operator for the path and set [gateway.assumptions] query-path; if this answer means \
-                that nothing was found, set query-not-found";
+            let remedy = "ask the gateway's operator for the path and set query-path in [gateway.assumptions]; if this \
+                answer means that nothing was found, set query-not-found";
             report.fault(seen, remedy);
             false
         }
         (400, _) => {
-            let seen = format!("it refuses the query (HTTP 400{words})");
-            report.fault(seen, "check [gateway] entity-id and [gateway.assumptions] query-path and query-method");
+            let seen = format!("the gateway refuses the query (HTTP 400{words})");
+            report
+                .fault(seen, "check entity-id in [gateway], and query-path and query-method in [gateway.assumptions]");
             false
         }
         (_, Inquiry::Payments(_)) => {
             let seen = format!("{path} finds payments for an unused reference");
-            report.fault(seen, "ask its operator for the right path and set [gateway.assumptions] query-path");
+            report.fault(
+                seen,
+                "ask the gateway's operator for the right path and set query-path in [gateway.assumptions]",
+            );
             false
         }
         (_, Inquiry::CannotAsk { why }) => {
-            let remedy = "ask its operator whether the query works; without it an unconfirmed sale cannot be resolved";
+            let remedy = "ask the gateway's operator whether the query works; without the query, an unconfirmed sale \
+                cannot be resolved";
             report.fault(format!("{}{words}", said(&why)), remedy);
             false
         }
@@ -223,11 +233,11 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
 /// result for an unused reference alone would prove little.
 async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, approved: Option<&Transaction>) {
     let Some(order) = approved.map(Transaction::order) else {
-        return report.note("the journal has no approved sale yet for a test of the query");
+        return report.note("the journal has no approved sale yet with which to test the query");
     };
     let sale = format!("sale {} of till {} ({})", order.reference, order.till, order.amount);
-    let remedy =
-        "set [gateway.assumptions] query-path to its operator's value; until then a lost answer cannot be resolved";
+    let remedy = "set query-path in [gateway.assumptions] to the gateway operator's value; until then, a lost answer cannot be \
+         resolved";
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say_fault(&why),
         Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why }, .. }) => {
@@ -238,13 +248,14 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
             if found.iter().any(|payment| same(payment.amount)) {
                 report.ok(format!("the query finds {sale} with its amount"));
             } else if found.is_empty() {
-                let seen = format!("the query does not find {sale}, which it approved");
+                let seen = format!("the query does not find {sale}, which the gateway approved");
                 report.warning(
                     seen,
-                    "ask its operator how long payments can be found; if the sale is newer, the path is wrong",
+                    "ask the gateway's operator how long payments can be found; if the sale is newer, the path is \
+                     wrong",
                 );
             } else {
-                report.fault(format!("the query finds {sale} with another amount"), remedy);
+                report.fault(format!("the query finds {sale} with a different amount"), remedy);
             }
         }
     }

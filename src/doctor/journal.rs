@@ -20,7 +20,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         as_the_agent_says(report, status);
     }
     if let Err(error) = path.try_exists() {
-        report.note(format!("this user cannot read {} ({error}): run this as root", path.display()));
+        report.note(format!("this user cannot read {} ({error}): run the doctor as root", path.display()));
         return Past::default();
     }
     if !path.exists() {
@@ -36,7 +36,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         }
         None => return Past::default(),
     };
-    let other = "move it if it belongs to another program, or correct [journal] path; the agent creates a new one";
+    let other = "if the file belongs to another program, move it; otherwise correct path in [journal]; the agent then \
+        creates a new journal";
     if found.application_id != 0 || (found.format == 0 && found.sales.is_err() && found.mode != "wal") {
         report.fault(format!("{} is a file of another program", path.display()), other);
         return Past::default();
@@ -87,21 +88,23 @@ fn as_the_agent_says(report: &mut Report<'_>, status: &StatusView) {
 
 /// Reports a missing file. If an agent is writing to it, or its `-wal` file is still there, the file was removed.
 fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent) {
-    let put_back =
-        "if it was moved, put it back with its -wal file; otherwise see the manual, \"When the journal is lost\"";
+    let put_back = "if the journal was moved, put it back with its -wal file; otherwise see the manual, \"When the journal is \
+         lost\"";
     let left = if pos_journal::has_a_wal_alone(path) { ", but its -wal file is still there" } else { "" };
     let gone = format!("there is no file at {}{left}", path.display());
     match agent {
         // The agent has already reported the state of its journal.
         Agent::Answers(status) if status.journal.state == JournalState::CannotBeWritten => report.note(gone),
-        Agent::Answers(_) => report.fault(format!("{gone}: it was removed while the agent was running"), put_back),
+        Agent::Answers(_) => {
+            report.fault(format!("{gone}: the journal was removed while the agent was running"), put_back)
+        }
         Agent::Silent(_) if pos_journal::is_held(path) => {
-            report.fault(format!("{gone}: it was removed while the agent was running"), put_back);
+            report.fault(format!("{gone}: the journal was removed while the agent was running"), put_back);
         }
         _ if !left.is_empty() => {
             let remedy = format!(
-                "{put_back}; keep the -wal file, which may contain open sales; no agent starts while it is \
-                    there without the journal"
+                "{put_back}; keep the -wal file, which may contain open sales; no agent starts while the -wal file is \
+                 there without the journal"
             );
             report.fault(gone, remedy);
         }
@@ -118,9 +121,9 @@ fn missing(report: &mut Report<'_>, path: &Path, mark: &SoldMark, agent: &Agent)
 
 /// Reports that this is not the journal with which the terminal has taken payments.
 fn sold_on_another(report: &mut Report<'_>, how: &str) {
-    let remedy = "put the right journal back, or adopt it (pos-agent journal adopt FILE); if it is lost, accept this \
-        one (pos-agent journal accept)";
-    report.fault(format!("this terminal has sold on another journal: {how}"), remedy);
+    let remedy = "put the right journal back, or adopt it (pos-agent journal adopt FILE); if the right journal is \
+        lost, accept this one (pos-agent journal accept)";
+    report.fault(format!("this terminal has sold with a different journal: {how}"), remedy);
 }
 
 fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
@@ -128,14 +131,17 @@ fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
     if found.mode == "wal" {
         report.ok(format!("{path} is in WAL mode, format {}", found.format));
     } else {
-        let seen = format!("{path} is in journal mode {}: another program has changed it", found.mode);
-        report.fault(seen, "restart the agent, which sets WAL mode again, and keep other programs from writing to it");
+        let seen = format!("{path} is in journal mode {}: another program has changed the mode", found.mode);
+        report.fault(
+            seen,
+            "restart the agent, which sets WAL mode again, and keep other programs from writing to the file",
+        );
     }
     if found.damage.is_empty() {
         report.ok("SQLite's check found no damage");
     } else {
         let remedy = "stop the agent, copy journal.db with its -wal file to a safe place, and ask for support; do not \
-            delete it: it may contain open sales. Then replace the card";
+            delete journal.db: it may contain open sales. Then replace the card";
         report.fault(format!("SQLite's check found damage: {}", found.damage.join(", ")), remedy);
     }
 }
@@ -148,13 +154,13 @@ fn book(report: &mut Report<'_>, found: &Inspection) {
             (None, Some(number)) => format!("sale number {number}: "),
             (None, None) => String::new(),
         };
-        let remedy = "copy journal.db with its -wal file to a safe place, find out who had access to the board, and compare with the \
-                      gateway (pos-agent reconcile); pos-agent journal verify shows where";
+        let remedy = "copy journal.db with its -wal file to a safe place; find out who had access to the board; compare \
+            the journal with the gateway (pos-agent reconcile); pos-agent journal verify shows the altered place";
         return report.fault(format!("the journal was altered: {of}{}", altered.why), remedy);
     }
     if book.not_entered > 0 {
         let seen = format!("{} steps were written by an earlier version, without a hash", book.not_entered);
-        return report.warning(seen, "start this version of the agent, which adds them to the chain");
+        return report.warning(seen, "start this version of the agent, which adds these steps to the chain");
     }
     let head = book.head.map_or_else(String::new, |head| format!(", head {}", head.hex()));
     report.ok(format!("{} steps are unaltered{head}", book.steps));
@@ -168,7 +174,7 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         let seen = format!("this version cannot read the open sale {} of till {}", aside.reference, aside.till);
         report.fault(
             seen,
-            "install the later version that wrote it, which completes the sale; do not charge this customer again",
+            "install the later version, which wrote the sale and completes it; do not charge this customer again",
         );
     }
     if !quarantined.is_empty() {
@@ -185,13 +191,16 @@ fn waiting(report: &mut Report<'_>, sales: Sales, agent: &Agent) -> Past {
         for one in status.attention.iter().filter(waits) {
             report.warning(
                 one.text.clone(),
-                "restore the settings that it was begun with; it then continues automatically",
+                "restore the settings with which the sale was begun; the sale then continues automatically",
             );
         }
     }
     if !open.is_empty() && matches!(agent, Agent::Absent) {
-        let seen = format!("sales that wait because the agent is not running: {}", named(&open));
-        report.warning(seen, "start it, and it completes them automatically; do not charge these customers again");
+        let seen = format!("sales that are waiting because the agent is not running: {}", named(&open));
+        report.warning(
+            seen,
+            "start the agent, which completes these sales automatically; do not charge these customers again",
+        );
     }
     if let Some(closed) = closed {
         last_close(report, &closed);

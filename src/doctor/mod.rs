@@ -253,7 +253,7 @@ impl Report<'_> {
             let seen = format!("this check did not end within {} s", limit.as_secs());
             self.fault(
                 seen,
-                "check for an overloaded board or a device that does not respond, then run the doctor again",
+                "check for an overloaded board or a device that is not responding, then run the doctor again",
             );
         }
         looked
@@ -295,14 +295,15 @@ pub async fn look(
             report.look(Probe::Service, async |report| service::look(report, agent)).await;
         }
         report.note(
-            "disk, journal, gateway, reader, printer and till were not checked: their settings are in the \
-            configuration",
+            "disk, journal, gateway, reader, printer and till were not checked: they need a configuration without \
+             faults",
         );
         return std::mem::take(&mut report.findings);
     };
     let agent = &match agent {
         Agent::Absent if pos_journal::is_held(&config.journal.path) => Agent::Silent(
-            "no agent listens here, but an agent that is starting or uses another socket holds the journal".to_owned(),
+            "no agent is listening here, but an agent that is starting or uses a different socket holds the journal"
+                .to_owned(),
         ),
         other => other.clone(),
     };

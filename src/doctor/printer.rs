@@ -73,11 +73,11 @@ async fn as_it_says_itself(report: &mut Report<'_>, printer: &Printer) {
             let (is, remedy) = what_to_do(&trouble);
             report.warning(format!("{name} at {port} is {is}"), remedy);
         }
-        Ok(None) => report.ok(format!("reached {name} at {port}; it does not report its state")),
+        Ok(None) => report.ok(format!("{name} at {port} was reached, but does not report its state")),
         // The agent stores the receipts, and a sale does not need paper.
         Err(error) => report.warning(
             format!("{name} cannot be reached at {port}: {error}"),
-            "check its power, cable and [[printer]] port",
+            "check the printer's power and cable, and port in [[printer]]",
         ),
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         Agent::Closed | Agent::Silent(_) => {
-            report.note("not checked: the agent may be using it and cannot be asked");
+            report.note("not checked: the agent may be using the reader and cannot be asked");
         }
     }
 }
@@ -58,7 +58,8 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     if now.saturating_sub(change.unix_ms) < CHANGE_IS_NEW_MS {
         report.warning(
             seen,
-            "if this was not intended, stop using it and have it checked; [reader] serials refuses other readers",
+            "if this change was not intended, stop using the reader and have it checked; set serials in [reader] to \
+             refuse other readers",
         );
     } else {
         report.note(seen);
@@ -68,10 +69,10 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
 /// Reports the files of the reader's configuration.
 fn configuration(report: &mut Report<'_>, files: &[(&str, &str)]) {
     if files.is_empty() {
-        return report.note("it does not report its configuration");
+        return report.note("the reader does not report its configuration");
     }
     let files: Vec<_> = files.iter().map(|(name, version)| format!("{name} {version}")).collect();
-    report.ok(format!("its configuration: {}", files.join(", ")));
+    report.ok(format!("the reader's configuration: {}", files.join(", ")));
 }
 
 /// Reports the number of unused keys in the reader, which is known after the first card since the start.
@@ -84,7 +85,7 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
             None => {}
             Some(left) if left < limit => report.warning(
                 format!("{left} {what} keys are left in the reader"),
-                "have new keys injected before they are used up; without keys the reader cannot read cards",
+                "have new keys injected before these are used up; without keys, the reader cannot read cards",
             ),
             Some(left) => report.ok(format!("{left} {what} keys are left in the reader")),
         }
@@ -102,9 +103,9 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
             // The reader restarts, and the driver tries again. The probe's deadline limits the wait.
             ReaderEvent::Unready(Unready::Restarting { .. }) => {}
             ReaderEvent::Unready(Unready::Absent { port, cause }) if cause.to_lowercase().contains("busy") => {
-                let remedy =
-                    "run this as root to see which program, and stop it (ModemManager and getty take serial lines)";
-                return report.fault(format!("another program holds {port}: {cause}"), remedy);
+                let remedy = "run the doctor as root to see which program, and stop that program (ModemManager and getty take \
+                     serial lines)";
+                return report.fault(format!("another program is using {port}: {cause}"), remedy);
             }
             ReaderEvent::Unready(why) => return report.say_fault(&why.to_string()),
             _ => {}
@@ -117,13 +118,16 @@ fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
     report.ok(format!("{model} {firmware}, serial {serial}, holds a card-data key (SRED)"));
     configuration(report, &files.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect::<Vec<_>>());
     if *pin_key {
-        report.ok("holds a PIN key");
+        report.ok("the reader holds a PIN key");
     } else {
-        report.note("holds no PIN key: a card that needs a PIN is sent without one or refused");
+        report.note("the reader holds no PIN key: a card that needs a PIN is sent without one or refused");
     }
     if let Some(time) = clock {
         let (year, month, day) = (time.year, time.month, time.day);
-        report.note(format!("its clock says 20{year:02}-{month:02}-{day:02} {:02}:{:02}", time.hour, time.minute));
+        report.note(format!(
+            "the reader's clock says 20{year:02}-{month:02}-{day:02} {:02}:{:02}",
+            time.hour, time.minute
+        ));
     }
 }
 
@@ -139,23 +143,29 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
             let there = devices();
             let remedy = if there.is_empty() {
                 format!(
-                    "check its power and cable; ls /dev/serial/by-id/ shows it when it is connected; [{what}] port must name it"
+                    "check the device's power and cable; set port in [{what}] to the device, which ls \
+                     /dev/serial/by-id/ shows when it is connected"
                 )
             } else {
-                format!("check its power and cable, or set [{what}] port to one of: {}", there.join(", "))
+                format!("check the device's power and cable, or set port in [{what}] to one of: {}", there.join(", "))
             };
             report.fault(format!("no device at {port}: {error}"), remedy);
             return false;
         }
     };
     if !facts.file_type().is_char_device() {
-        report.fault(format!("{port} is not a device"), format!("set [{what}] port to a path of /dev/serial/by-id/"));
+        report
+            .fault(format!("{port} is not a device"), format!("set port in [{what}] to a path in /dev/serial/by-id/"));
         return false;
     }
     if rustix::fs::access(port, Access::READ_OK | Access::WRITE_OK).is_err() {
         let (mode, group) = (facts.permissions().mode() & 0o777, facts.gid());
         let seen = format!("this user may not open {port} (mode {mode:04o}, owner {}, group {group})", facts.uid());
-        report.fault(seen, "run the doctor as root; the service's user must own the device: 70-pos-agent.rules or a udev rule of the board");
+        report.fault(
+            seen,
+            "run the doctor as root; make the service's user own the device, with 70-pos-agent.rules or \
+            a udev rule of the board",
+        );
         return false;
     }
     true
@@ -166,7 +176,7 @@ pub(super) fn device_can_be_opened(report: &mut Report<'_>, port: &str, what: &s
 /// for root.
 fn nobody_holds(report: &mut Report<'_>, port: &str) -> bool {
     let Some(holder) = held_by(port) else { return true };
-    let seen = format!("another program holds {port}: {holder}");
+    let seen = format!("another program is using {port}: {holder}");
     report.fault(seen, "stop that program and keep it from starting again (ModemManager and getty take serial lines)");
     false
 }

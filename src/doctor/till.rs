@@ -16,8 +16,10 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
     let facts = fs::symlink_metadata(socket);
     match (agent, &facts) {
         (_, Ok(facts)) if !facts.file_type().is_socket() => {
-            report
-                .fault(format!("{shown} is not a socket"), "move it, or change [till] socket; then restart the agent");
+            report.fault(
+                format!("{shown} is not a socket"),
+                "move the file, or change socket in [till]; then restart the agent",
+            );
         }
         (Agent::Answers(status), Ok(_)) => {
             who_may_use(report, config);
@@ -32,12 +34,12 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
         }
         (Agent::Silent(why), _) => {
             report.fault(
-                format!("the agent does not answer at {shown}: {why}"),
-                "see journalctl -u pos-agent, then systemctl restart pos-agent",
+                format!("the agent is not answering at {shown}: {why}"),
+                "check journalctl -u pos-agent, then run: systemctl restart pos-agent",
             );
         }
         (Agent::Absent, Ok(_)) => {
-            report.note(format!("{shown} is left from an earlier run; the agent replaces it at its next start"))
+            report.note(format!("{shown} is left over from an earlier run; the agent replaces it at its next start"))
         }
         (Agent::Absent, Err(error)) if error.kind() == io::ErrorKind::NotFound => {
             match socket.parent().map(fs::metadata) {
@@ -48,7 +50,8 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
             }
         }
         (Agent::Absent, Err(error)) => {
-            report.fault(format!("{shown} cannot be read: {error}"), "run this as root, or check [till] socket");
+            report
+                .fault(format!("{shown} cannot be read: {error}"), "run the doctor as root, or check socket in [till]");
         }
     }
     without_rights(report, config);
@@ -64,18 +67,21 @@ fn who_may_use(report: &mut Report<'_>, config: &Config) {
     let Ok(access) = SocketAccess::of(socket) else { return };
     let SocketAccess { mode, owner, group } = access;
     let seen = format!("the agent answers at {} (mode {mode:04o}, owner {owner}, group {group})", socket.display());
-    let remade = "restart the agent, which creates it with mode 0660, and find out who changed it";
+    let remade = "find out who changed the socket, then restart the agent, which creates it again with mode 0660";
     let name = access.group_name();
     if mode & 0o007 != 0 {
         report.fault(format!("{seen}: every user may take payments"), remade);
     } else if !access.is_open_to_its_group() {
-        report.fault(format!("{seen}: its group {name} may not use it"), remade);
+        report.fault(format!("{seen}: the group {name} may not use this socket"), remade);
     } else if config.till.token.is_empty() && config.till.peer.is_empty() && !access.has_a_user_in_its_group() {
         let remedy = format!(
-            "add the users who take payments to it (usermod -aG {name} USER; they log in again), or give a till a \
-             [[till.token]]"
+            "add the users who take payments to the group (usermod -aG {name} USER; they log in again), or give a till \
+             a [[till.token]]"
         );
-        report.warning(format!("{seen}: its group {name} has no users, so only root and its owner may use it"), remedy);
+        report.warning(
+            format!("{seen}: the group {name} has no users, so only root and the owner may use this socket"),
+            remedy,
+        );
     } else {
         report.ok(seen);
     }
@@ -89,7 +95,7 @@ fn without_rights(report: &mut Report<'_>, config: &Config) {
     let peers = config.till.peer.iter().filter(|entry| entry.rights == nothing);
     for (who, entry) in tokens.chain(peers.map(|entry| (format!("user {}", entry.uid), "its [[till.peer]]"))) {
         report.warning(
-            format!("{who} has no rights: its list of rights is empty"),
+            format!("{who} has no rights: the list of rights is empty"),
             format!("remove rights from {entry} for the usual rights, or remove the entry"),
         );
     }
@@ -110,9 +116,11 @@ async fn port(report: &mut Report<'_>, config: &Config, agent: &Agent) {
         Ok(_) => report.ok(format!("http://{http} is free (tills: {tills})")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let port = http.port();
-            let remedy = format!("find it with ss -ltnp 'sport = :{port}' and stop it, or choose another [till] http");
-            report.fault(format!("another program has {http}"), remedy);
+            let remedy = format!(
+                "find the program with ss -ltnp 'sport = :{port}' and stop it, or choose a different http in [till]"
+            );
+            report.fault(format!("another program is using {http}"), remedy);
         }
-        Err(error) => report.fault(format!("{http} cannot be opened: {error}"), "choose another [till] http"),
+        Err(error) => report.fault(format!("{http} cannot be opened: {error}"), "choose a different http in [till]"),
     }
 }

@@ -38,7 +38,7 @@ const FOLDER: &str = "pos-agent-support";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file with this name already exists.
-    #[error("{}: exists and is not overwritten; choose another name, or move it", file.display())]
+    #[error("{}: exists and was not overwritten; choose a different name, or move the file", file.display())]
     Exists {
         /// The file.
         file: PathBuf,

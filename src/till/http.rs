@@ -99,20 +99,20 @@ pub struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Another program answers at the socket.
-    #[error("another pos-agent already listens at {}; stop it, or set another socket in [till] for this one", socket.display())]
+    #[error("another pos-agent is already listening on {}; stop it, or set a different socket in [till] for this one", socket.display())]
     SocketInUse {
         /// The socket.
         socket: PathBuf,
     },
     /// The path exists but is not a socket.
-    #[error("{} is not a socket and is not replaced; move it, or change [till] socket", socket.display())]
+    #[error("{} is not a socket and was not replaced; move the file, or change socket in [till]", socket.display())]
     NotASocket {
         /// The path.
         socket: PathBuf,
     },
     /// The system refused to open the socket.
-    #[error("cannot create the socket {}: {cause}; create its folder, owned by the agent's user, or change [till] \
-        socket", socket.display())]
+    #[error("cannot create the socket {}: {cause}; create its folder, owned by the agent's user, or change socket in \
+        [till]", socket.display())]
     Socket {
         /// The socket.
         socket: PathBuf,
@@ -122,8 +122,8 @@ pub enum Error {
     },
     /// The socket that systemd passes is not the one in the configuration.
     #[error(
-        "systemd listens on {given}, but {key} says {configured}; make them equal: change {key}, or ListenStream= of \
-         {unit}"
+        "systemd is listening on {given}, but {key} is {configured}; make both equal: change {key}, or ListenStream= \
+         in {unit}"
     )]
     Elsewhere {
         /// The address where systemd listens.
@@ -136,7 +136,7 @@ pub enum Error {
         unit: &'static str,
     },
     /// The socket that systemd passes cannot be used.
-    #[error("the socket of {unit} cannot be used: {cause}; systemctl restart {unit}")]
+    #[error("the socket of {unit} cannot be used: {cause}; run: systemctl restart {unit}")]
     Unusable {
         /// The systemd unit that listens.
         unit: &'static str,

@@ -247,18 +247,21 @@ impl From<SaleView> for CancelView {
                 (Cancelled::TooLate, format!("too late: the sale has ended; the outcome is: {}", sale.text))
             }
             (SaleState::AwaitingSignature, _) => {
-                let text = "too late: it is approved and waits for the signature check; refuse the signature to reverse \
-                            the payment";
+                let text = "too late: the sale is approved and is waiting for the signature check; to reverse the \
+                    payment, refuse the signature";
                 (Cancelled::TooLate, text.to_owned())
             }
             (SaleState::AwaitingTill, _) => {
-                let text = "too late: it waits for the till's confirmation; to reverse the payment, confirm that nothing \
-                            is taken";
+                let text = "too late: the sale is waiting for the till's confirmation; to reverse the payment, confirm \
+                    that nothing is taken";
                 (Cancelled::TooLate, text.to_owned())
             }
             _ => {
                 let reference = &sale.reference;
-                let text = format!("too late: the request was sent; ask for the outcome under reference {reference}");
+                let text = format!(
+                    "too late: the request has been sent; ask for the outcome under reference \
+                    {reference}"
+                );
                 (Cancelled::TooLate, text)
             }
         };

@@ -37,7 +37,7 @@ impl LogLevel {
 pub struct LogView {
     /// The level.
     pub level: LogLevel,
-    /// The number of seconds until the level of the start applies again.
+    /// The number of seconds until the usual level applies again.
     pub left_s: u64,
 }
 

@@ -92,7 +92,7 @@ pub struct StatusView {
     /// The port for tills with a token. Absent if no till has a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http: Option<PortView>,
-    /// The changed log level. Absent if the level of the start applies.
+    /// The changed log level. Absent if the usual level applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logging: Option<LogView>,
     /// The health after an update.

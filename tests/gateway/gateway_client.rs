@@ -190,7 +190,7 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     // The warm-up sends a request, which reveals a wrong token. An open connection alone would not.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
     let why = shop.client.warm().await.unwrap_err().to_string();
-    assert_eq!(why, "the gateway refuses our access token (HTTP 403); check [gateway] token-file");
+    assert_eq!(why, "the gateway refuses our access token (HTTP 403); check token-file in [gateway]");
 }
 
 #[tokio::test]
@@ -611,7 +611,7 @@ async fn the_probe_carries_the_token_and_gives_the_gateways_time() {
     let (ours, other) = (Authority::new(), Authority::new());
     let shop = Shop::at(Server::start(other.server("127.0.0.1", (2020, 2090)), Vec::new()).await, &ours, |_, _| {});
     let why = shop.client.probe().await.unwrap_err().to_string();
-    assert!(why.contains("not signed by a CA of [gateway] ca-file"), "{why}");
+    assert!(why.contains("not signed by a CA from ca-file in [gateway]"), "{why}");
     assert!(shop.server.requests().is_empty());
 }
 

@@ -22,13 +22,13 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto, version};
 
-const NOT_OURS: &str = "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for its \
-    CA certificate and add it to that file";
+const NOT_OURS: &str = "the gateway's certificate is not signed by a CA from ca-file in [gateway]; ask the gateway's \
+    operator for its CA certificate and add it to that file";
 const NOT_YET: &str = "the gateway's certificate is not valid yet; check the board's clock";
 const EXPIRED: &str =
     "the gateway's certificate has expired; check the board's clock, then tell the gateway's operator";
-const NO_PIN: &str = "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has \
-                      changed, and add the pin of the new one";
+const NO_PIN: &str = "no CA from ca-pins in [gateway] signed the gateway's certificate; ask the gateway's operator \
+    whether its CA has changed, and add the pin of the new one";
 
 // ---- A change of the CA
 
@@ -181,7 +181,7 @@ async fn a_certificate_of_ours_that_cannot_be_used_says_what_to_do() {
     desk.write("our-key.pem", &key);
     fs::set_permissions(desk.path("our-key.pem"), fs::Permissions::from_mode(0o600)).unwrap();
     let other = error(&|_| {});
-    assert!(other.contains("replace certificate and key together"), "{other}");
+    assert!(other.contains("replace the certificate and its key together"), "{other}");
     let body = key.lines().nth(1).unwrap();
     assert!(![none, no_systemd, open, other].iter().any(|text| text.contains(body)), "a key is shown");
 }
@@ -311,7 +311,7 @@ async fn what_ends_soon_is_told_before_it_does() {
     assert_eq!(warnings(&later), Vec::<String>::new());
 
     let client = desk.client(before(2031, 5));
-    let ca = "the last CA certificate of [gateway] ca-file expires in 5 days (2031-01-01)";
+    let ca = "the last CA certificate from ca-file in [gateway] expires in 5 days (2031-01-01)";
     assert!(said(&client).starts_with(ca), "{:?}", warnings(&client));
     // Adding the next CA to the same file ends the warning.
     desk.write("ca.pem", &[old.pem(), next.pem()].concat());
@@ -319,7 +319,7 @@ async fn what_ends_soon_is_told_before_it_does() {
 
     desk.our_certificate(&next);
     let client = desk.client_with(before(2039, 1), &|gateway| desk.ours(gateway));
-    assert!(said(&client).starts_with("our certificate, [gateway] client-certificate-file, expires in 1 day"));
+    assert!(said(&client).starts_with("our certificate, from client-certificate-file in [gateway], expires in 1 day"));
 }
 
 #[test]
@@ -361,13 +361,13 @@ ca-file = "/etc/ca.pem"
             "gateway.client-key-file",
             "omit one of them",
         ),
-        (format!("{certificate}client-key-file = \"key.pem\""), "gateway.client-key-file", "begin it with /"),
+        (format!("{certificate}client-key-file = \"key.pem\""), "gateway.client-key-file", "begin the path with /"),
         (format!("{certificate}client-key-credential = \"../k\""), "gateway.client-key-credential", "gateway-key"),
         ("ca-pins = [\"sha1/AAAA\"]".to_owned(), "gateway.ca-pins", "pos-agent doctor"),
         (format!("ca-pins = [\"{}\"]", &pin[..40]), "gateway.ca-pins", "pos-agent doctor"),
         (format!("ca-pins = [{}]", format!("\"{pin}\",").repeat(17)), "gateway.ca-pins", "pos-agent doctor"),
-        ("expiry-warning-days = 0".to_owned(), "gateway.expiry-warning-days", "omit it"),
-        ("expiry-warning-days = 366".to_owned(), "gateway.expiry-warning-days", "omit it"),
+        ("expiry-warning-days = 0".to_owned(), "gateway.expiry-warning-days", "omit the key"),
+        ("expiry-warning-days = 366".to_owned(), "gateway.expiry-warning-days", "omit the key"),
     ] {
         let fault = check(&more).unwrap_err();
         assert!(fault.starts_with(&format!("{key}: ")) && fault.contains(remedy), "{more}: {fault}");

@@ -637,8 +637,8 @@ fn a_journal_is_adopted_with_numbers_above_both_and_its_file_is_not_touched() {
     for line in [
         "6 transactions were copied",
         "above 2, the highest",
-        "open: five of till till-1; the agent resolves it",
-        &format!("its head was {}:{}", theirs.entry, theirs.hex()),
+        "open: five of till till-1; the agent resolves this transaction",
+        &format!("head of the adopted journal {}:{}", theirs.entry, theirs.hex()),
     ] {
         assert!(said(&output).contains(line), "{line}: {}", said(&output));
     }
@@ -726,7 +726,7 @@ fn what_cannot_be_adopted_is_refused_and_changes_nothing() {
     let output = verb(&["adopt", file(&old).to_str().unwrap()], &ours);
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));
     assert!(said(&output).contains("there was no"), "without a -wal that is said: {}", said(&output));
-    adopted(&file(&old), "was taken over already: sale one of till till-1 is here as number 2", 65, &ours);
+    adopted(&file(&old), "was already taken over: sale one of till till-1 is here as number 2", 65, &ours);
 }
 
 #[test]
@@ -735,7 +735,7 @@ fn an_open_sale_of_another_terminal_is_not_adopted() {
     written(&file(&old));
     let error = adopt(&file(&dir), &file(&old), Some("87654321"), NOON).unwrap_err();
     assert!(
-        error.to_string().contains("five of till till-1 belongs to terminal 12345678, and this terminal is 87654321"),
+        error.to_string().contains("five of till till-1 belongs to terminal 12345678, but this terminal is 87654321"),
         "{error}"
     );
     until_free(&file(&dir));

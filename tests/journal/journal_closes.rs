@@ -59,7 +59,10 @@ fn a_close_that_was_altered_taken_out_or_put_in_is_found() {
     for (change, why) in [
         ("UPDATE close SET content = replace(content, 'till-1', 'till-2') WHERE number = 2", "this close was changed"),
         ("DELETE FROM close WHERE number = 1", "is missing"),
-        ("INSERT INTO close SELECT 3, till, NULL, to_entry, content FROM close WHERE number = 1", "is not in the book"),
+        (
+            "INSERT INTO close SELECT 3, till, NULL, to_entry, content FROM close WHERE number = 1",
+            "is not in the chain",
+        ),
         ("UPDATE mark SET what = replace(what, '\"number\":2', '\"number\":1')", "this mark was changed"),
     ] {
         let dir = TempDir::new().unwrap();

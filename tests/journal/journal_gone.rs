@@ -180,7 +180,7 @@ fn a_commit_into_a_file_that_is_gone_is_no_commit() {
     drop(open(&other));
     fs::rename(&other, file(&dir)).unwrap();
     let error = db.write(SaleNumber::new(1), 0, NOON, &[started(1, "one")]).unwrap_err();
-    assert!(error.to_string().contains("has become another file"), "{error}");
+    assert!(error.to_string().contains("has become a different file"), "{error}");
 }
 
 /// Does what `cp old.db journal.db` does: the file stays the same, but its content is another journal.

@@ -220,7 +220,7 @@ fn a_technician_sets_the_clock_back_and_the_book_says_who() {
     // the agent runs, the command is refused.
     let output = set_clock_back(&file(&dir), &date(2));
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
-    assert!(said(&output).contains("set it first (timedatectl set-time)"), "{}", said(&output));
+    assert!(said(&output).contains("set the clock first (timedatectl set-time)"), "{}", said(&output));
     let running = open(&file(&dir));
     let output = set_clock_back(&file(&dir), &date(0));
     assert_eq!(output.status.code(), Some(74), "{}", said(&output));

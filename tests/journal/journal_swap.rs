@@ -96,7 +96,7 @@ async fn a_new_board_settles_what_the_old_one_left_open() {
     assert_eq!(well(&journal).transactions, 4);
     let output = verb(&adopt, &journal);
     assert_eq!(output.status.code(), Some(65), "{}", said(&output));
-    assert!(said(&output).contains("was taken over already"), "{}", said(&output));
+    assert!(said(&output).contains("was already taken over"), "{}", said(&output));
 }
 
 /// The journal and its WAL as they are on the disk at one moment.

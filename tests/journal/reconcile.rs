@@ -622,7 +622,7 @@ fn what_cannot_be_read_is_named() {
         (&file, &wrong, &[], 74, "the journal"),
         (&file, &other, &[], 74, "it is not a journal of pos-agent"),
         (&file, &path, &["--from", "2026-11-21", "--to", "2026-11-20"], 64, "--from 2026-11-21 is after --to"),
-        (&file, &path, &["--from", "yesterday"], 64, "write it as 2026-11-20"),
+        (&file, &path, &["--from", "yesterday"], 64, "write the date as 2026-11-20"),
         (&file, &path, &["--config", "/nowhere.toml"], 78, "/nowhere.toml"),
     ] {
         let output = run(file, journal, more);

@@ -218,7 +218,7 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
         (trouble(Sensors { cover_open: true, ..Sensors::default() }), "open: close its cover"),
         (
             trouble(Sensors { cutter_jammed: true, ..Sensors::default() }),
-            "jammed at its cutter: switch it off, remove the paper from the cutter, switch it on",
+            "jammed at the cutter: switch it off, remove the paper from the cutter, switch it on",
         ),
     ] {
         let mut printer = Printer::open(options).await.unwrap();
@@ -471,7 +471,7 @@ async fn a_printer_that_never_answers_prints_all_the_same() {
         (
             StatusAnswers::Silent,
             Some(true),
-            "not reporting its state: switch on its status answers, or set status = false",
+            "not reporting its state: switch on the printer's status answers, or set status = false",
         ),
     ] {
         let mut printer = Printer::open(Options { status_answers, ..narrow() }).await.unwrap();

@@ -163,7 +163,11 @@ fn a_configuration_is_checked_before_anything_is_opened() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert!(stdout(&output).contains("is good") && stdout(&output).contains("https://gateway.example"));
     let usual = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
-    assert!(stdout(&output).contains(&format!("other users who may open it: {usual}\n")), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains(&format!("other users who may open the socket: {usual}\n")),
+        "{}",
+        stdout(&output)
+    );
     // The file contains the socket's path. Its tokens are not needed to send a request.
     fs::set_permissions(folder.path().join("token"), fs::Permissions::from_mode(0o644)).unwrap();
     let output = run(&["status", "--config", path]);
@@ -283,7 +287,9 @@ async fn a_lost_connection_is_never_a_declined_sale() {
     // The agent does not return.
     let output = shop.sale("vanishes").await;
     assert_eq!(code(&output), 3, "{}", stderr(&output));
-    assert!(stderr(&output).contains("does not answer again") && stderr(&output).contains("pos-agent show 'vanishes'"));
+    assert!(
+        stderr(&output).contains("is still not answering") && stderr(&output).contains("pos-agent show 'vanishes'")
+    );
 }
 
 #[tokio::test]
@@ -410,7 +416,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["sale", "twelve"], 64, "amount", "not a number"),
         (&["sale", "1.00", "--currency", "XYZ"], 64, "currency", "unknown currency"),
         (&["sale", "1.00", "--param", "x"], 64, "usage", "write it as NAME=VALUE"),
-        (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose another reference"),
+        (&["sale", "1.00", "--reference", "last"], 64, "usage", "choose a different reference"),
         (&["query", "x"], 64, "usage", "write it as NAME=VALUE"),
         // The agent refuses these requests.
         (&["sale", "1.00", "--reference", "busy", "--socket", &socket], 69, "busy", "busy with transaction other"),
@@ -587,10 +593,10 @@ fn a_user_who_may_not_use_the_socket_is_told_the_group_and_the_command() {
     };
     // Either the folder is as systemd creates it, or other users can enter it too.
     for (folder, mode, says) in [
-        (0o750, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
-        (0o755, 0o660, "usermod -aG daemon nobody, then log in again; or run this as root"),
-        (0o755, 0o600, "run this as root"),
-        (0o700, 0o660, "run this as root"),
+        (0o750, 0o660, "usermod -aG daemon nobody, then log in again; or run this command as root"),
+        (0o755, 0o660, "usermod -aG daemon nobody, then log in again; or run this command as root"),
+        (0o755, 0o600, "run this command as root"),
+        (0o700, 0o660, "run this command as root"),
     ] {
         open(&inner, folder);
         open(&socket, mode);
@@ -666,12 +672,12 @@ fn the_help_says_what_the_program_does() {
     assert!(stderr(&refused).contains("pos-agent close show open"), "{}", stderr(&refused));
     for (verb, says) in [
         ("run", "systemctl enable --now pos-agent"),
-        ("settle", "The close of day is another verb"),
+        ("settle", "The close of day is a different verb"),
         ("confirm", "begun with --confirm till"),
         ("increment", "180.00 is reserved now"),
         ("reauthorise", "A bank keeps a reservation only for some days"),
         ("health", "restores the previous system"),
-        ("boards", "A board is known when"),
+        ("boards", "A board is known if"),
         ("registration", "gives an id for it"),
         ("sale", "the terminal\n          continues automatically"),
         ("log-level", "ends the change immediately"),

@@ -211,7 +211,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     // Settings of the shop.
     ("\"00004711\"", "\"4711A\"", &["terminal.id", "1 to 32 digits"]),
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
-    ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the name"]),
+    ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the shop's name"]),
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
     ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "is not a language", "write en or de"]),
     ("card-timeout-s = 60", "footer = [\"a\", \"\"]", &["terminal.footer", "a line is empty", "write plain text"]),
@@ -291,7 +291,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("query-path = \"/v1/query\"", "query-list = []", &["gateway.assumptions.query-list", "holds the list"]),
     ("query-path = \"/v1/query\"", "query-list = [\"a b\"]", &["gateway.assumptions.query-list"]),
     ("query-path = \"/v1/query\"", "query-not-found = [\"404\"]", &["gateway.assumptions.query-not-found", "404 700.400.580"]),
-    ("query-path = \"/v1/query\"", "query-not-found = [\"403 700.400.580\"]", &["gateway.assumptions.query-not-found", "not 401 and 403"]),
+    ("query-path = \"/v1/query\"", "query-not-found = [\"403 700.400.580\"]", &["gateway.assumptions.query-not-found", "but not 401 or 403"]),
     ("query-path = \"/v1/query\"", "query-not-found = [\"400 800.120.100\"]", &["gateway.assumptions.query-not-found", "throttled"]),
     ("query-path = \"/v1/query\"", "query-date-zone = \"CET\"", &["gateway.assumptions.query-date-zone", "+01:00"]),
     ("query-path = \"/v1/query\"", "query-by-date = \"no\"", &["gateway.assumptions.query-by-date", "boolean"]),
@@ -331,7 +331,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("till = \"till-2\"", "till = \"till-2\"\nrights = [\"any-till\", \"refunds\"]",
         &["till.token[1].rights", "unknown variant `refunds`", "`any-till`", "`unknown-payment`"]),
     ("till = \"till-2\"", "till = \"till-2\"\nrights = \"any-till\"", &["till.token[1].rights", "sequence"]),
-    ("[journal]", "[journal]\nmark-folder = \"mark\"", &["journal.mark-folder", "absolute", "begin it with /"]),
+    ("[journal]", "[journal]\nmark-folder = \"mark\"", &["journal.mark-folder", "absolute", "begin the path with /"]),
     ("[journal]", "[[till.peer]]\nuid = \"shop\"\n[journal]", &["till.peer[0].uid", "expected u32"]),
     ("[journal]", "[[till.peer]]\ntills = [\"a\"]\n[journal]", &["till.peer[0]", "missing field `uid`"]),
     ("[journal]", "[[till.peer]]\nuid = 0\n[journal]", &["till.peer[0].uid", "root has every right", "id -u"]),
@@ -388,7 +388,7 @@ fn a_file_that_everyone_may_write_or_nobody_can_read_is_refused() {
     let folder = Folder::new();
     let path = folder.write("config.toml", GOOD, 0o666);
     let error = config::load(&path).unwrap_err().to_string();
-    assert!(error.contains("every user may write it (mode 0666)") && error.contains("chmod o-w"), "{error}");
+    assert!(error.contains("every user may write to it (mode 0666)") && error.contains("chmod o-w"), "{error}");
     let error = config::load(&folder.0.path().join("none.toml")).unwrap_err().to_string();
     assert!(error.contains("none.toml") && error.contains("--config"), "{error}");
 }

@@ -56,9 +56,10 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a till's token that others may read", options: FINE, plant: |shop| mode(shop, "till-token", 0o640),
         probe: "config", severity: FAULT, says: "till.token[0].token-file: ", remedy: "run: chmod 0600", exit: 78 },
     Planted { what: "a configuration that everybody may write", options: FINE, plant: |shop| mode(shop, "config.toml", 0o666),
-        probe: "config", severity: FAULT, says: "every user may write it", remedy: "run: chmod o-w", exit: 78 },
+        probe: "config", severity: FAULT, says: "every user may write to it", remedy: "run: chmod o-w", exit: 78 },
     Planted { what: "a CA file without a certificate", options: FINE, plant: |shop| write(shop, "ca.pem", "nothing"),
-        probe: "config", severity: FAULT, says: "gateway.ca-file: ", remedy: "put the gateway's CA certificate there in PEM form", exit: 78 },
+        probe: "config", severity: FAULT, says: "gateway.ca-file: ", remedy: "write the gateway's CA certificate to \
+            this file, in PEM form", exit: 78 },
     Planted { what: "a printer at the reader's port", options: FINE, plant: |shop| printer(shop, &shop.reader.place()),
         probe: "config", severity: FAULT, says: "printer[0].port: is also the port of the reader", remedy: "write the printer's port", exit: 78 },
     // ---- disk, journal, clock
@@ -70,11 +71,11 @@ const PLANTED: &[Planted] = &[
         probe: "disk", severity: FAULT, says: "/proc cannot be written", remedy: "check the disk's free \
             space and health", exit: 74 },
     Planted { what: "another program's database", options: FINE, plant: |shop| sql(shop, "PRAGMA application_id = 252006674"),
-        probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct [journal] path", exit: 74 },
+        probe: "journal", severity: FAULT, says: "is a file of another program", remedy: "correct path in [journal]", exit: 74 },
     Planted { what: "a journal that is none", options: FINE, plant: |shop| write(shop, "journal.db", &"text ".repeat(1000)),
-        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "do not change it", exit: 74 },
+        probe: "journal", severity: FAULT, says: "file is not a database", remedy: "do not change the file", exit: 74 },
     Planted { what: "a journal of no length", options: FINE, plant: |shop| write(shop, "journal.db", ""),
-        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "do not change it", exit: 74 },
+        probe: "journal", severity: FAULT, says: "it is empty, 0 bytes long", remedy: "do not change the file", exit: 74 },
     Planted { what: "a row of the journal that somebody has altered", options: FINE,
         plant: |shop| { sold(shop, 7, 0); sql(shop, "UPDATE step SET records = replace(records, '1234', '1134') WHERE sale = 7") },
         probe: "journal", severity: FAULT, says: "the journal was altered: sale r of till local: ", remedy: "find out who had access", exit: 74 },
@@ -93,7 +94,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a journal with two hard links", options: FINE, plant: two_names,
         probe: "journal", severity: FAULT, says: "has 2 names (hard links)", remedy: "remove all but the one that the agent used last", exit: 74 },
     Planted { what: "a damaged page", options: FINE, plant: damage,
-        probe: "journal", severity: FAULT, says: "SQLite's check found damage", remedy: "do not delete it", exit: 74 },
+        probe: "journal", severity: FAULT, says: "SQLite's check found damage", remedy: "do not delete journal.db", exit: 74 },
     Planted { what: "a record that cannot be read", options: FINE,
         plant: |shop| sql(shop, "INSERT INTO sale(number, till, reference) VALUES (7, 'local', 'r'); \
                                  INSERT INTO step(id, sale, unix_ms, records) VALUES (7340032, 7, 0, '[{\"nonsense\":1}]')"),
@@ -104,9 +105,9 @@ const PLANTED: &[Planted] = &[
         probe: "journal", severity: FAULT, says: "journal.db, but its -wal file is still there", remedy: "keep the -wal file, which may contain open sales", exit: 74 },
     Planted { what: "a mark that names another journal", options: FINE,
         plant: |shop| { sql(shop, "SELECT 1"); mark(shop) },
-        probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal accept", exit: 74 },
+        probe: "journal", severity: FAULT, says: "this terminal has sold with a different journal", remedy: "pos-agent journal accept", exit: 74 },
     Planted { what: "a mark, and no journal", options: FINE, plant: mark,
-        probe: "journal", severity: FAULT, says: "this terminal has sold on another journal", remedy: "pos-agent journal adopt", exit: 74 },
+        probe: "journal", severity: FAULT, says: "this terminal has sold with a different journal", remedy: "pos-agent journal adopt", exit: 74 },
     Planted { what: "a clock that is behind the journal", options: FINE,
         plant: |shop| sold(shop, 1, now_ms() + 172_800_000),
         probe: "clock", severity: FAULT, says: "the journal's latest record is later", remedy: "timedatectl set-ntp true", exit: 69 },
@@ -115,68 +116,73 @@ const PLANTED: &[Planted] = &[
         probe: "clock", severity: FAULT, says: "(transaction 17)", remedy: "pos-agent journal set-clock-back", exit: 69 },
     // ---- gateway
     Planted { what: "a host that is not known", options: FINE, plant: |shop| url(shop, "https://gateway.invalid/"),
-        probe: "gateway", severity: FAULT, says: "host name cannot be resolved", remedy: "check the network and [gateway] url", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "host name cannot be resolved", remedy: "check the network and url in \
+            [gateway]", exit: 69 },
     Planted { what: "a port where nobody listens", options: FINE, plant: |shop| url(shop, "https://localhost:1/"),
-        probe: "gateway", severity: FAULT, says: "the gateway refused the connection", remedy: "check [gateway] url", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway refused the connection", remedy: "check url in [gateway]", exit: 69 },
     Planted { what: "a gateway that is silent", options: FINE, plant: silent_gateway,
         probe: "gateway", severity: FAULT, says: "no connection to the gateway within 500 ms", remedy: "check the network", exit: 69 },
     Planted { what: "an expired certificate", options: |options| options.gateway.certificate = Certificate::Expired, plant: NOTHING,
         probe: "gateway", severity: FAULT, says: "the gateway's certificate has expired", remedy: "tell the gateway's operator", exit: 69 },
     Planted { what: "a certificate for another host", options: |options| options.gateway.certificate = Certificate::WrongName, plant: NOTHING,
-        probe: "gateway", severity: FAULT, says: "is for another host name", remedy: "check [gateway] url", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "is for a different host name", remedy: "check url in [gateway]", exit: 69 },
     Planted { what: "a certificate of another CA", options: |options| options.gateway.certificate = Certificate::OtherCa, plant: NOTHING,
-        probe: "gateway", severity: FAULT, says: "is not signed by a CA of [gateway] ca-file", remedy: "add it to that file", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "is not signed by a CA from ca-file in [gateway]", remedy: "add it to that file", exit: 69 },
     Planted { what: "a certificate that ends soon", options: |options| options.gateway.certificate = Certificate::EndsIn(10), plant: NOTHING,
         probe: "gateway", severity: WARNING, says: "the gateway's certificate expires in 10 days", remedy: "tell the gateway's operator", exit: 75 },
     Planted { what: "a token that ends soon", options: |options| options.gateway.token = jwt(3), plant: NOTHING,
-        probe: "gateway", severity: WARNING, says: "our access token expires in ", remedy: "replace [gateway] token-file", exit: 75 },
+        probe: "gateway", severity: WARNING, says: "our access token expires in ", remedy: "replace token-file in \
+            [gateway]", exit: 75 },
     Planted { what: "a pin of another CA", options: FINE,
         plant: |shop| edit(shop, "[gateway]\n", "[gateway]\nca-pins = [\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]\n"),
-        probe: "gateway", severity: FAULT, says: "no CA of [gateway] ca-pins signed the gateway's certificate", remedy: "add the pin of the new one", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "no CA from ca-pins in [gateway] signed the gateway's certificate", remedy: "add the pin of the new one", exit: 69 },
     Planted { what: "a gateway that wants a certificate of ours", options: wants_a_certificate, plant: NOTHING,
-        probe: "gateway", severity: FAULT, says: "the gateway asks for a client certificate", remedy: "set [gateway] client-certificate-file", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway asks for a client certificate", remedy: "set \
+            client-certificate-file", exit: 69 },
     Planted { what: "a certificate of ours that the gateway does not know", options: wants_a_certificate, plant: a_certificate_of_ours,
         probe: "gateway", severity: FAULT, says: "the gateway refuses our certificate", remedy: "issued by the CA that the gateway names", exit: 69 },
     Planted { what: "a key of ours that others may read", options: FINE,
         plant: |shop| { a_certificate_of_ours(shop); mode(shop, "our-key.pem", 0o644) },
         probe: "config", severity: FAULT, says: "gateway.client-key-file: ", remedy: "run: chmod 0600", exit: 78 },
     Planted { what: "a token that is not let in", options: FINE, plant: |shop| write(shop, "gateway-token", "an-old-token-0123456789"),
-        probe: "gateway", severity: FAULT, says: "refuses our access token (HTTP 403", remedy: "ask its operator for a new token", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "refuses our access token (HTTP 403", remedy: "ask the gateway's \
+            operator for a new token", exit: 69 },
     Planted { what: "a wrong path of the query", options: FINE,
         plant: |shop| edit(shop, "[gateway.brand-by-aid]", "[gateway.assumptions]\nquery-path = \"/v2/query\"\n[gateway.brand-by-aid]"),
-        probe: "gateway", severity: FAULT, says: "there is no query at /v2/query (HTTP 404", remedy: "[gateway.assumptions] query-path", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "there is no query at /v2/query (HTTP 404", remedy: "query-path in [gateway.assumptions]", exit: 69 },
     Planted { what: "another entity", options: FINE,
         plant: |shop| edit(shop, "8ac7a4c97ba4e2d5017ba6b1c2d30a51", "00000000000000000000000000000000"),
-        probe: "gateway", severity: FAULT, says: "it refuses the query (HTTP 400", remedy: "check [gateway] entity-id", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway refuses the query (HTTP 400", remedy: "check entity-id in [gateway]", exit: 69 },
     Planted { what: "a request that the gateway took for invalid", options: FINE,
         plant: |shop| ends(shop, None, Outcome::NotSent { why: Reason::RequestNotPossible.into() }),
-        probe: "gateway", severity: FAULT, says: "it refused sale r of till local as an invalid request", remedy: "check [gateway] entity-id", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway refused sale r of till local as an invalid request", remedy: "check entity-id in [gateway]", exit: 69 },
     Planted { what: "declines that were doubted", options: FINE,
         plant: |shop| ends(shop, Some(Reason::DeclineInDoubt), Outcome::Declined { why: Reason::BankDeclined.into() }),
         probe: "gateway", severity: WARNING, says: "that a look-up confirmed: 1 of the latest sales", remedy: "believe-declines-at-200 = true", exit: 75 },
     // ---- reader, printer
     Planted { what: "no reader", options: FINE, plant: |shop| port(shop, "/dev/serial/by-id/usb-none"),
-        probe: "reader", severity: FAULT, says: "no device at /dev/serial/by-id/usb-none", remedy: "check its power and cable", exit: 69 },
+        probe: "reader", severity: FAULT, says: "no device at /dev/serial/by-id/usb-none", remedy: "check the device's power and cable", exit: 69 },
     Planted { what: "a file instead of a reader", options: FINE, plant: |shop| port(shop, "/etc/passwd"),
-        probe: "reader", severity: FAULT, says: "/etc/passwd is not a device", remedy: "set [reader] port", exit: 69 },
+        probe: "reader", severity: FAULT, says: "/etc/passwd is not a device", remedy: "set port in [reader]", exit: 69 },
     Planted { what: "another device", options: |options| options.reader.wrong_device = true, plant: NOTHING,
-        probe: "reader", severity: FAULT, says: "does not answer as a Miura MPI reader", remedy: "check [reader] port and protocol", exit: 69 },
+        probe: "reader", severity: FAULT, says: "does not answer as a Miura MPI reader", remedy: "check port and \
+            protocol in [reader]", exit: 69 },
     Planted { what: "a reader without keys", options: |options| options.reader.secured = false, plant: NOTHING,
         probe: "reader", severity: FAULT, says: "holds no card-data key (SRED)", remedy: "have keys injected", exit: 69 },
     Planted { what: "a reader that another program holds", options: FINE, plant: held_reader,
         probe: "reader", severity: FAULT, says: ": sleep (process ", remedy: "stop that program", exit: 69 },
     Planted { what: "no printer", options: FINE, plant: |shop| printer(shop, "tcp://127.0.0.1:1"),
-        probe: "printer", severity: WARNING, says: "cannot be reached at tcp://127.0.0.1:1", remedy: "check its power, cable", exit: 75 },
+        probe: "printer", severity: WARNING, says: "cannot be reached at tcp://127.0.0.1:1", remedy: "check the printer's power and cable", exit: 75 },
     // ---- till
     Planted { what: "a port that another program has", options: FINE, plant: taken_port,
-        probe: "till", severity: FAULT, says: "another program has 127.0.0.1:", remedy: "find it with ss -ltnp", exit: 69 },
+        probe: "till", severity: FAULT, says: "another program is using 127.0.0.1:", remedy: "find the program with ss -ltnp", exit: 69 },
     Planted { what: "a file in the socket's place", options: FINE, plant: |shop| write(shop, "till.sock", ""),
-        probe: "till", severity: FAULT, says: "is not a socket", remedy: "move it, or change [till] socket", exit: 69 },
+        probe: "till", severity: FAULT, says: "is not a socket", remedy: "move the file, or change socket in [till]", exit: 69 },
     Planted { what: "a till that may do nothing", options: FINE,
         plant: |shop| edit(shop, "till = \"till-1\"", "till = \"till-1\"\nrights = []"),
         probe: "till", severity: WARNING, says: "till till-1 has no rights", remedy: "remove rights from its [[till.token]]", exit: 75 },
     Planted { what: "an agent that hangs up", options: FINE, plant: agent_that_hangs_up,
-        probe: "till", severity: FAULT, says: "the agent does not answer", remedy: "systemctl restart pos-agent", exit: 69 },
+        probe: "till", severity: FAULT, says: "the agent is not answering", remedy: "systemctl restart pos-agent", exit: 69 },
 ];
 
 #[tokio::test]
@@ -237,12 +243,12 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
         "syncs took ",
         "journal.db is in WAL mode, format 2",
         "sales: 1, unconfirmed: 0",
-        "its name resolves to ",
+        "the gateway's name resolves to ",
         "TLSv1_3 with TLS13_",
-        "its certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
+        "the gateway's certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
         "answers in ",
-        "its clock and the board's clock differ by ",
-        "it accepts our token, and /v1/query finds nothing for an unused reference",
+        "the gateway's clock and the board's clock differ by ",
+        "the gateway accepts our token, and /v1/query finds nothing for an unused reference",
         "the query finds sale r-1 of till local (12.34 EUR) with its amount",
         "the agent says: M000-MPI",
         "(mode 0660, owner ",
@@ -269,7 +275,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
     let shop = &counter.shop;
     let (found, _) = findings(&shop.config()).await;
     has(&found, "ok", "serial 30003638, holds a card-data key (SRED)");
-    has(&found, "ok", "holds a PIN key");
+    has(&found, "ok", "the reader holds a PIN key");
     has(&found, "ok", "is ready");
     has(&found, "ok", "the query finds sale r-1 of till local (12.34 EUR) with its amount");
 
@@ -285,7 +291,7 @@ async fn without_an_agent_the_reader_and_the_printer_are_asked_and_the_journal_p
         "UPDATE step SET records = replace(replace(records, '12345678-9-', '12345678-1-'), 'minor\":1234', 'minor\":1235')",
     );
     let (found, code) = findings(&shop.config()).await;
-    has(&found, "fault", "with another amount");
+    has(&found, "fault", "with a different amount");
     assert_eq!(code, 74);
 }
 
@@ -297,7 +303,7 @@ async fn sales_that_wait_for_an_agent_are_told() {
     counter.until("r-1", "unconfirmed", |view| view.state == pos_agent::till::SaleState::Unconfirmed).await;
     counter.cut_power().await;
     let (found, code) = findings(&counter.shop.config()).await;
-    has(&found, "warning", "sales that wait because the agent is not running: r-1 of till local");
+    has(&found, "warning", "sales that are waiting because the agent is not running: r-1 of till local");
     has(&found, "ok", "sales: 1, unconfirmed: 1");
     assert_ne!(code, 0);
 }
@@ -331,11 +337,12 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
     let mut counter = Counter::open().await;
     let config = counter.shop.config();
     let socket = counter.shop.socket();
-    for (mode, says) in [(0o600, ": its group root may not use it"), (0o666, ": every user may take payments")] {
+    for (mode, says) in [(0o600, ": the group root may not use this socket"), (0o666, ": every user may take payments")]
+    {
         fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
         let (found, code) = findings(&config).await;
         let remedy = has(&found, "fault", says);
-        assert!(remedy.contains("which creates it with mode 0660") && code == 69, "{code}: {remedy}");
+        assert!(remedy.contains("which creates it again with mode 0660") && code == 69, "{code}: {remedy}");
     }
     // If a till has a token, a group without users is not a fault.
     fs::set_permissions(&socket, fs::Permissions::from_mode(0o660)).unwrap();
@@ -398,7 +405,7 @@ async fn a_tty_of_another_group_is_named_to_a_user_who_may_not_open_it() {
     let remedy = has(&found, "fault", "this user may not open");
     assert!(remedy.contains("70-pos-agent.rules"), "{remedy}");
     has(&found, "note", "this user may not write to");
-    has(&found, "note", "pos-front/control.sock; run this as root");
+    has(&found, "note", "pos-front/control.sock; run this command as root");
     assert_eq!(code, 69);
 }
 
@@ -456,7 +463,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     // Any user who may open the socket can pair tills.
     for (mode, severity, says) in [
         (0o666, "fault", "other users may pair tills"),
-        (0o400, "warning", "only root may use it"),
+        (0o400, "warning", "only root may use this socket"),
         (0o600, "ok", "pos-front answers at "),
     ] {
         fs::set_permissions(&socket, fs::Permissions::from_mode(mode)).unwrap();
@@ -474,7 +481,7 @@ async fn what_the_front_says_of_its_tills_commands_no_terminal() {
     // Without a front there is no finding, unless the options ask for one.
     fs::remove_file(&socket).unwrap();
     let (found, _) = read(&doctor(&shop.config(), &["--json", front[0], front[1]]).await);
-    let remedy = has(&found, "warning", "pos-front does not report its tills");
+    let remedy = has(&found, "warning", "pos-front did not report its tills");
     assert!(remedy.contains("systemctl restart pos-front"), "{remedy}");
     if !Path::new("/run/pos-front").exists() {
         let (found, _) = findings(&shop.config()).await;
@@ -487,7 +494,7 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     let shop = Shop::open(Options::default()).await.unwrap();
     let output = doctor(&shop.config(), &["--json"]).await;
     // The check does not set the reader's clock.
-    has(&read(&output).0, "note", "its clock says 2025-01-31 12:34");
+    has(&read(&output).0, "note", "the reader's clock says 2025-01-31 12:34");
     let aside = String::from_utf8(output.stderr).unwrap();
     for probe in ["config", "disk", "journal", "clock", "gateway", "reader", "printer", "till", "service"] {
         assert!(aside.contains(&format!("checking: {probe}\n")), "{aside}");

@@ -45,7 +45,7 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert!(!desk.log().contains("DEBUG"), "{}", desk.log());
     let output = desk.verb(&["log-level", "debug", "--for", "2h"]).await;
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "debug for 2 h, then the level of the start\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "debug for 2 h, then the usual level\n");
     let status = desk.counter.status().await;
     let logging = status.logging.unwrap();
     assert!(logging.level.as_str() == "debug" && (7000..=7200).contains(&logging.left_s), "{logging:?}");
@@ -62,14 +62,14 @@ async fn the_level_is_changed_while_it_runs_and_falls_back_by_itself() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"level\":\"trace\",\"leftS\":1}\n");
     desk.counter.until_status("the log as it was", |status| status.logging.is_none()).await;
     let log = desk.log();
-    let (_, after) = log.split_once("the log level is again that of the start").unwrap();
+    let (_, after) = log.split_once("the log level is the usual one again").unwrap();
     desk.counter.until_ready().await;
     desk.counter.begin("two", "12.34").await;
     desk.counter.post("/v1/sales/two/cancel").await;
     desk.counter.until_ended("two").await;
     let log = desk.log();
     assert!(!after.contains("DEBUG"), "{after}");
-    let (_, after) = log.split_once("the log level is again that of the start").unwrap();
+    let (_, after) = log.split_once("the log level is the usual one again").unwrap();
     assert!(after.contains("sale=2") && !after.contains("DEBUG") && !after.contains("TRACE"), "{after}");
     // A verb ends a level immediately.
     assert!(desk.verb(&["log-level", "info"]).await.status.success());
@@ -205,7 +205,7 @@ async fn a_disk_that_is_nearly_full_is_logged_when_it_begins_and_when_it_ends() 
     counter.until_ready().await;
     let desk = Desk { counter, _agent: agent };
     let count = |words: &str| desk.log().matches(words).count();
-    let (little, enough) = ("MiB left; free space on it", "the journal's disk has room again");
+    let (little, enough) = ("MiB left; free space on it", "the journal's disk has free space again");
     // The number of status queries makes no difference.
     for _ in 0..3 {
         desk.counter.status().await;

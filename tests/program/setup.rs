@@ -186,7 +186,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     let good = with(&site.options(), &["--token-file", "-"]);
     let token = site.shop.gateway.token();
     for (option, value, says) in [
-        ("--terminal-id", "12a", "--terminal-id: must be 1 to 32 digits; write the terminal id of the acquirer"),
+        ("--terminal-id", "12a", "--terminal-id: must be 1 to 32 digits; write the terminal id from the acquirer"),
         ("--currency", "EURO", "--currency: "),
         ("--max-amount", "much", "--max-amount: "),
         ("--gateway-url", "http://gateway.example", "--gateway-url: plain http is refused"),
@@ -236,7 +236,7 @@ async fn who_may_not_write_is_told_before_anything_is_asked() {
     });
     let (output, site) = ran.await.unwrap();
     assert_eq!(output.status.code(), Some(77), "{}", text(&output));
-    assert!(text(&output).contains("run this as root (sudo pos-agent setup)"), "{}", text(&output));
+    assert!(text(&output).contains("run this command as root (sudo pos-agent setup)"), "{}", text(&output));
     assert!(!text(&output).contains("Looking for a reader"), "{}", text(&output));
     assert_eq!(site.files(), []);
 }
@@ -287,7 +287,7 @@ async fn a_running_agent_is_not_disturbed() {
     ];
     let output = run(with(&[], &arguments), "").await;
     assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    assert!(text(&output).contains("no port is checked"), "{}", text(&output));
+    assert!(text(&output).contains("no port was checked"), "{}", text(&output));
     assert!(text(&output).contains("systemctl restart pos-agent"), "{}", text(&output));
     assert_eq!(counter.told_to_reader(), before, "the reader was spoken to");
     counter.sell("r-1", "12.34", "chip-pin", pos_sim::reader::CardEntry::Insert).await;
@@ -404,7 +404,7 @@ fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Board", &site.text("board.toml"));
     terminal.answers("Terminal id", "12 34");
     // A wrong answer is reported in the configuration's words, and the question is asked again.
-    terminal.until("must be 1 to 32 digits; write the terminal id of the acquirer");
+    terminal.until("must be 1 to 32 digits; write the terminal id from the acquirer");
     terminal.answers("Terminal id", "12345678");
     terminal.answers("Line 1", "Corner Shop");
     terminal.answers("Line 2", "1 Market Street");
@@ -446,7 +446,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.until("port = ");
         assert!(terminal.shows_what_is_typed());
         assert_eq!(site.files(), [], "nothing is written before the last answer");
-        terminal.answers("Write this to", "yes");
+        terminal.answers("Write this configuration to", "yes");
         let (status, shown, is_as_before) = terminal.ends();
         assert!(is_as_before);
         (status, shown, site)
@@ -478,14 +478,14 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.types("0123456789abcdef\r");
         terminal.answers("live, or a test system", "external");
         terminal.until("there is no serial port here: none of /nowhere/reader, /dev/serial/by-id/*");
-        terminal.until("connect the reader, switch it on and start again; or give its port (--reader)");
+        terminal.until("connect the reader, switch it on and start again; or give its port with --reader");
         terminal.answers("The reader's port", "ttyS0");
         terminal.until("must be the path of a serial line");
         terminal.answers("The reader's port", "/nowhere/reader");
-        terminal.until("check the reader's power and cable, or give another port");
+        terminal.until("check the reader's power and cable, or give a different port");
         terminal.answers("Write this port anyway?", "");
         terminal.answers("The reader's port", &other_device);
-        terminal.until("no Miura reader answers there; another device has this port");
+        terminal.until("no Miura reader answers at this port; check for a different device");
         terminal.answers("Write this port anyway?", "no");
         terminal.answers("The reader's port", "tcp://127.0.0.1:1");
         terminal.until("check the reader's power and cable");
@@ -495,7 +495,7 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.until("is also the port of the reader");
         terminal.answers("The printer's port", "none");
         terminal.answers("Connect a till", "none");
-        terminal.answers("Write this to", "no");
+        terminal.answers("Write this configuration to", "no");
         let (status, shown, _) = terminal.ends();
         (status, shown, site.files())
     })
@@ -553,7 +553,7 @@ async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
                     terminal.answers("The reader's port", "");
                     terminal.answers("The printer's port", "none");
                     terminal.answers("Connect a till", "");
-                    terminal.answers("Write this to", "no");
+                    terminal.answers("Write this configuration to", "no");
                 }
             }
             let (status, shown, is_as_before) = terminal.ends();

@@ -176,7 +176,7 @@ mod tip {
     #[test]
     fn an_old_reader_says_that_it_cannot() {
         play(&format!("type 5 tip 20.00 EUR 10 15 20\n {TIP}\n < 6D00\n ! 5 typed-not Unknown"));
-        assert!(NoAmount::Unknown.to_string().contains("type it at the till"));
+        assert!(NoAmount::Unknown.to_string().contains("type the amount at the till"));
     }
 }
 
@@ -304,7 +304,7 @@ mod manual {
     fn the_words_say_what_to_do() {
         assert_eq!(EntryRequest::default(), EntryRequest::Card);
         for why in [pos_reader::NoCard::ManualEntryOff, pos_reader::NoCard::ManualEntryUnknown] {
-            assert!(why.to_string().contains("[reader] manual-entry"), "{why}");
+            assert!(why.to_string().contains("manual-entry in [reader]"), "{why}");
         }
     }
 }

@@ -218,7 +218,7 @@ async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
     assert_eq!(output.status.code(), Some(74));
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("exists and is not overwritten; choose another name"), "{said}");
+    assert!(said.contains("exists and was not overwritten; choose a different name"), "{said}");
     assert_eq!(fs::read(&file).unwrap(), b"mine");
     let output = doctor(&counter.shop.config(), Path::new("/proc/support.tar"), None).await;
     assert_eq!(output.status.code(), Some(74));

@@ -312,7 +312,7 @@ const REQUESTS: &[(&str, &str, u16, &str, &str)] = &[
         r#"{"reference":"R1","amount":"12.34","parameters":{"Authorization":"Bearer x"}}"#,
         422,
         "parameter",
-        "Authorization: the terminal sets this itself",
+        "Authorization: the terminal sets this parameter itself",
     ),
     ("a reference with a control byte", r#"{"reference":"R\u001b1","amount":"12.34"}"#, 422, "reference", "printable"),
 ];
@@ -374,7 +374,7 @@ const NO_READER: &[(&str, fn(&mut Options), &[&str])] = &[
     (
         "wrong device on the port",
         |shop| shop.reader.wrong_device = true,
-        &["does not answer as a Miura MPI reader", "check [reader] port and protocol"],
+        &["does not answer as a Miura MPI reader", "check port and protocol in [reader]"],
     ),
     (
         "no card-data key",

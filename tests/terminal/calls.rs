@@ -225,8 +225,8 @@ async fn a_stop_waits_for_the_answer_to_what_was_sent() {
 async fn what_a_till_adds_is_judged_before_the_card_is_asked_for() {
     let counter = Counter::open().await;
     for (parameters, says) in [
-        (json!({"amount": "1.00"}), "amount: the terminal sets this itself"),
-        (json!({"pos.entryMode": "ICC"}), "pos.entryMode: the terminal sets this itself"),
+        (json!({"amount": "1.00"}), "amount: the terminal sets this parameter itself"),
+        (json!({"pos.entryMode": "ICC"}), "pos.entryMode: the terminal sets this parameter itself"),
         (json!({"merchantMemmo": "a longer text"}), "did you mean merchantMemo?"),
         (json!({"cart.items[1001].name": "Tea"}), "cart.items[1001].name"),
         (json!({"customParameters": {"ab": "x"}}), "customParameters[ab]"),
@@ -254,9 +254,9 @@ const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("sale", "numberOfCaptures", "3", "reservations"),
     ("sale", "sequence", "FINAL", "refund of a payment"),
     ("sale", "overrideHolder", "true", "stored card"),
-    ("sale", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
-    ("sale", "Authorization", "Bearer 4711abcdefghij", "the terminal sets this itself"),
-    ("sale", "card.number", "4111111111111119", "the terminal sets this itself"),
+    ("sale", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this parameter itself"),
+    ("sale", "Authorization", "Bearer 4711abcdefghij", "the terminal sets this parameter itself"),
+    ("sale", "card.number", "4111111111111119", "the terminal sets this parameter itself"),
     ("sale", "<wallet_a>.paymentToken", "4711abcdefghij", "only card payments"),
     ("sale", "job.hour", "8-18", "cannot set up subscriptions"),
     ("sale", "integrity", "true", "web page"),
@@ -270,24 +270,34 @@ const NOT_OF_THIS_CALL: &[(&str, &str, &str, &str)] = &[
     ("by-registration", "createRegistration", "true", "their own payment data"),
     ("by-registration", "numberOfCaptures", "3", "reservations"),
     ("by-registration", "sequence", "FINAL", "refund of a payment"),
-    ("by-registration", "card.number", "4111111111111119", "the terminal sets this itself"),
-    ("by-registration", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("by-registration", "card.number", "4111111111111119", "the terminal sets this parameter itself"),
+    ("by-registration", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this parameter itself"),
     ("by-registration", "job.hour", "8-18", "cannot set up subscriptions"),
     ("capture", "createRegistration", "true", "their own payment data"),
     ("capture", "numberOfCaptures", "3", "reservations"),
     ("capture", "overrideHolder", "true", "stored"),
-    ("capture", "card.holder", "Jane Jones", "the terminal sets this itself"),
+    ("capture", "card.holder", "Jane Jones", "the terminal sets this parameter itself"),
     ("capture", "job.hour", "8-18", "of schedule"),
     ("refund", "createRegistration", "true", "their own payment data"),
-    ("refund", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
+    ("refund", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this parameter itself"),
     ("reversal", "createRegistration", "true", "their own payment data"),
     ("reversal", "numberOfCaptures", "3", "reservations"),
     ("increment", "createRegistration", "true", "their own payment data"),
     ("increment", "sequence", "FINAL", "refund of a payment"),
-    ("increment", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this itself"),
-    ("increment", "standingInstruction.industryPractice", "INCREMENTAL_AUTH", "the terminal sets this itself"),
+    ("increment", "referenceUuid", "8ac7a4a17e0b1c3a017e0b1c3a017e0b", "the terminal sets this parameter itself"),
+    (
+        "increment",
+        "standingInstruction.industryPractice",
+        "INCREMENTAL_AUTH",
+        "the terminal sets this parameter itself",
+    ),
     ("reauthorisation", "overrideHolder", "true", "stored"),
-    ("reauthorisation", "standingInstruction.industryPractice", "REAUTHORIZATION", "the terminal sets this itself"),
+    (
+        "reauthorisation",
+        "standingInstruction.industryPractice",
+        "REAUTHORIZATION",
+        "the terminal sets this parameter itself",
+    ),
 ];
 
 /// Returns a transaction of one kind with one parameter, flat or nested.
@@ -356,7 +366,10 @@ async fn a_parameter_that_this_gateway_does_not_take_is_refused_before_anything_
     ] {
         let (status, code, message) = counter.refused(with_parameter(kind, parameter, value, false)).await;
         assert_eq!((status, code.as_str()), (422, "parameter"), "{kind} {parameter}: {message}");
-        assert!(message.contains(parameter) && message.contains("this gateway does not accept it"), "{message}");
+        assert!(
+            message.contains(parameter) && message.contains("this gateway does not accept this parameter"),
+            "{message}"
+        );
         assert!(!message.contains(value), "{message}");
     }
     assert!(counter.kept().is_empty(), "a transaction was recorded");

@@ -41,7 +41,7 @@ fn marks(counter: &Counter) -> Vec<String> {
 async fn a_reader_that_is_not_listed_is_asked_for_no_card() {
     let mut counter = Counter::closed(listing("[\"30003639\", \"30003640\"]")).await;
     counter.start_agent();
-    let refused = "reader 30003638 is not in [reader] serials and is not used";
+    let refused = "reader 30003638 is not in serials in [reader] and is not used";
     let not_listed = |status: &StatusView| status.needs(Attention::ReaderNotListed);
     let status = counter.until_status("that it is refused", not_listed).await;
     let reader = &status.reader;
@@ -71,7 +71,8 @@ async fn another_reader_and_another_configuration_are_recorded_told_and_shown() 
     assert_eq!(marks(&counter).len(), 1, "{:?}", marks(&counter));
     let report = doctor(&counter).await;
     assert!(
-        report.contains("its configuration: ARQCDOL.CFG 1, TCDOL.CFG 1") && !report.contains("the reader changed"),
+        report.contains("the reader's configuration: ARQCDOL.CFG 1, TCDOL.CFG 1")
+            && !report.contains("the reader changed"),
         "{report}"
     );
 

@@ -248,7 +248,7 @@ async fn an_amount_is_typed_at_the_reader() {
     let output = pos_test_kit::within("the program", sale).await.unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("typed at the reader") && said.contains("APPROVED 12.34 EUR"), "{said}");
+    assert!(said.contains("type the amount at the reader") && said.contains("APPROVED 12.34 EUR"), "{said}");
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 

@@ -224,7 +224,7 @@ async fn each_column_that_is_wrong_is_named_with_its_line() {
     let findings = counter.findings(&all).await;
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert!(findings[0].starts_with("not as documented           line 2  BankCode must be"), "{findings:?}");
-    assert!(findings[0].ends_with("on 2 lines is not"), "{findings:?}");
+    assert!(findings[0].ends_with("but is not on 2 lines"), "{findings:?}");
 }
 
 #[tokio::test]

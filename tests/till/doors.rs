@@ -228,7 +228,10 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     let port = status.http.unwrap();
     let trouble = port.trouble.unwrap();
     assert_eq!(port.address, address);
-    assert!(trouble.contains(&address) && trouble.contains("in use") && trouble.contains("[till] http"), "{trouble}");
+    assert!(
+        trouble.contains(&address) && trouble.contains("in use") && trouble.contains("http in [till]"),
+        "{trouble}"
+    );
     assert!(status.attention.iter().any(|one| one.text == trouble), "{:?}", status.attention);
     let doctor = tokio::task::spawn_blocking({
         let config = terminal.shop.config();
@@ -236,7 +239,7 @@ async fn while_the_port_is_taken_the_terminal_sells_and_says_so() {
     });
     let doctor = String::from_utf8(doctor.await.unwrap().stdout).unwrap();
     let said = format!("FAULT    tills with a token cannot connect to {address}");
-    assert!(doctor.contains(&said) && doctor.contains("do: stop the program that has this port"), "{doctor}");
+    assert!(doctor.contains(&said) && doctor.contains("do: stop the program that is using this port"), "{doctor}");
 
     // A sale runs meanwhile.
     let begun = terminal.at_socket(&post("/v1/sales", "", r#"{"reference":"r","amount":"12.34"}"#)).await;

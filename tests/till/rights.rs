@@ -504,6 +504,6 @@ async fn the_command_line_is_its_user_and_shows_who_asked() {
     let cancelled = counter.verb(&["cancel", "r"]).await.unwrap();
     assert!(cancelled.status.success(), "{cancelled:?}");
     let shown = counter.verb(&["show", "r"]).await.unwrap();
-    let line = format!("asked for by user {}, at till local", own_uid());
+    let line = format!("requested by user {}, at till local", own_uid());
     assert!(String::from_utf8_lossy(&shown.stdout).contains(&line), "{shown:?}");
 }

@@ -57,7 +57,7 @@ impl SocketAccess {
 /// Returns the remedy for a user who may not use this socket.
 #[must_use]
 pub fn way_in(socket: &Path) -> String {
-    let root = "run this as root";
+    let root = "run this command as root";
     let seen = SocketAccess::of(socket).map(|socket| (socket, CONNECT)).or_else(|error| match socket.parent() {
         Some(folder) => SocketAccess::of(folder).map(|folder| (folder, ENTER)),
         None => Err(error),
@@ -66,7 +66,7 @@ pub fn way_in(socket: &Path) -> String {
         Ok((place, needed)) if place.group != 0 && place.mode & needed != 0 => {
             let user = user_name(&read("/etc/passwd"), rustix::process::geteuid().as_raw());
             let group = place.group_name();
-            format!("be in its group {group}: as root, usermod -aG {group} {user}, then log in again; or {root}")
+            format!("join its group {group}: as root, run usermod -aG {group} {user}, then log in again; or {root}")
         }
         _ => root.to_owned(),
     }
@@ -150,7 +150,7 @@ mod tests {
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         assert!(!SocketAccess::of(&path).unwrap().is_open_to_its_group());
-        assert_eq!(way_in(&path), "run this as root");
-        assert_eq!(way_in(&folder.path().join("nothing/here")), "run this as root");
+        assert_eq!(way_in(&path), "run this command as root");
+        assert_eq!(way_in(&folder.path().join("nothing/here")), "run this command as root");
     }
 }

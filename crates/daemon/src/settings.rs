@@ -89,7 +89,7 @@ pub fn port(key: &str, text: &str, usual: &str) -> Result<(), ConfigFault> {
 /// # Errors
 /// Returns the fault.
 pub fn absolute(key: &str, path: &Path) -> Result<(), ConfigFault> {
-    check(path.is_absolute(), key, "must be an absolute path", "begin it with /")
+    check(path.is_absolute(), key, "must be an absolute path", "begin the path with /")
 }
 
 /// Checks that a text has 1 to 32 digits.
@@ -107,7 +107,7 @@ pub fn digits(key: &str, text: &str, remedy: &str) -> Result<(), ConfigFault> {
 pub fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), ConfigFault> {
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
-        (format!("{value} is not between {least} and {most}"), "omit it for the default".to_owned())
+        (format!("{value} is not between {least} and {most}"), "omit the key for the default".to_owned())
     })
 }
 

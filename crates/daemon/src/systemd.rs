@@ -33,7 +33,7 @@ pub struct Sockets {
 pub enum SocketsError {
     /// A second socket of the same kind.
     #[error(
-        "systemd passes a second {kind} socket; this program uses one ListenStream= in pos-agent.socket and one in \
+        "systemd passed a second {kind} socket; keep one ListenStream= in pos-agent.socket and one in \
          pos-agent-http.socket"
     )]
     Second {
@@ -42,8 +42,8 @@ pub enum SocketsError {
     },
     /// A socket that is neither a Unix nor an IPv4 stream socket.
     #[error(
-        "systemd passes something other than a Unix socket or an IPv4 TCP socket (number {number}): {cause}; correct \
-         ListenStream= of pos-agent.socket and pos-agent-http.socket"
+        "systemd passed something other than a Unix socket or an IPv4 TCP socket (number {number}): {cause}; correct \
+         ListenStream= in pos-agent.socket and pos-agent-http.socket"
     )]
     Strange {
         /// The number of the socket, counted from 1.
@@ -96,7 +96,7 @@ impl Notify {
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
         Self::to(&name).unwrap_or_else(|error| {
-            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used; systemd does not learn that the agent is ready");
+            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used, so systemd will not learn that the agent is ready");
             Self(None)
         })
     }
@@ -150,7 +150,7 @@ impl Notify {
     fn send(&self, message: &str) {
         let Some((socket, address)) = &self.0 else { return };
         if let Err(error) = socket.send_to_addr(message.as_bytes(), address) {
-            tracing::warn!(%error, message, "systemd was not told");
+            tracing::warn!(%error, message, "systemd could not be notified");
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn refused(error: io::Error) -> io::Error {
         return error;
     }
     let why =
-        format!("{error}; the device must belong to the agent's user; use 70-pos-agent.rules or another udev rule");
+        format!("{error}; make the agent's user the owner of the device, with 70-pos-agent.rules or another udev rule");
     io::Error::new(io::ErrorKind::PermissionDenied, why)
 }
 
@@ -41,7 +41,10 @@ mod tests {
     fn who_may_not_open_a_device_hears_of_the_rule_that_is_missing() {
         let refused = refused(io::ErrorKind::PermissionDenied.into());
         assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
-        assert!(refused.to_string().starts_with("permission denied; the device must belong"), "{refused}");
+        assert!(
+            refused.to_string().starts_with("permission denied; make the agent's user the owner of the device"),
+            "{refused}"
+        );
         let absent = super::refused(io::ErrorKind::NotFound.into());
         assert_eq!(absent.to_string(), io::Error::from(io::ErrorKind::NotFound).to_string());
     }

@@ -106,13 +106,13 @@ pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AgentError {
     /// The agent is unreachable, and nothing was sent.
-    #[error("the agent is not running ({0}); systemctl status pos-agent")]
+    #[error("the agent is not running ({0}); run: systemctl status pos-agent")]
     Down(io::Error),
     /// The request was sent, and the agent may have carried it out.
     #[error("the agent did not answer")]
     NoAnswer,
     /// No slot for the request is free.
-    #[error("the agent has its maximum of open requests; ask again in a second")]
+    #[error("the agent has reached its maximum of open requests; ask again in a second")]
     Full,
 }
 
@@ -337,7 +337,7 @@ impl std::fmt::Display for NotNamed<'_> {
         let till = self.0;
         write!(
             f,
-            "the agent refuses the till {till}: add it to tills of the front's [[till.peer]] in the agent's config.toml"
+            "the agent refuses the till {till}; add it to tills in the front's [[till.peer]] in the agent's config.toml"
         )
     }
 }

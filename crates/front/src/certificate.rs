@@ -68,7 +68,7 @@ pub(crate) enum CertificateError {
     #[error(transparent)]
     State(#[from] StateError),
     /// The certificate cannot be created.
-    #[error("no certificate can be created: {0}; names in front.toml must be host names or addresses")]
+    #[error("no certificate can be created: {0}; write only host names or addresses in names in front.toml")]
     NotMade(#[from] rcgen::Error),
     /// The stored certificate cannot be served.
     #[error("the certificate cannot be served: {0}; remove ca.json and certificate.json from the state folder")]

@@ -139,7 +139,7 @@ impl fmt::Display for Fault {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     /// The file cannot be read.
-    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read it", file.display())]
+    #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read the file", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
@@ -169,7 +169,7 @@ pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
     let (config, mut faults) = parse(&text);
     if mode & 0o002 != 0 {
         let (wrong, remedy) =
-            (format!("every user may write it (mode {mode:04o})"), format!("run: chmod o-w {}", path.display()));
+            (format!("every user may write to it (mode {mode:04o})"), format!("run: chmod o-w {}", path.display()));
         faults.insert(0, Fault { key: String::new(), wrong, remedy });
     }
     match config.filter(|_| faults.is_empty()) {
@@ -184,7 +184,10 @@ fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
         Ok(table) => table,
         Err(error) => {
             let wrong = format!("is not TOML: {}", error.to_string().trim().replace('\n', " "));
-            return (None, vec![Fault { key: String::new(), wrong, remedy: "correct this place".to_owned() }]);
+            return (
+                None,
+                vec![Fault { key: String::new(), wrong, remedy: "correct the file at this place".to_owned() }],
+            );
         }
     };
     let mut faults = Vec::new();
@@ -249,7 +252,7 @@ impl FrontConfig {
         }
         for address in self.http.iter().filter(|address| !address.ip().is_loopback()) {
             let wrong = format!("{address} is on a network, where others can read data sent without TLS");
-            say("listen.http", wrong, "write it in https, or use 127.0.0.1");
+            say("listen.http", wrong, "write the address in https, or use 127.0.0.1");
         }
         for name in self.names.iter().filter(|name| !is_host_name(name)) {
             say("names", format!("{name:?} is neither a host name nor an address"), "write it as \"kasse.local\"");
@@ -269,10 +272,10 @@ impl FrontConfig {
         }
         if self.tills.contains(&self.page.till) {
             let wrong = format!("{:?} is the page's own till", self.page.till);
-            say("tills", wrong, "set another till for the page ([page] till), or remove this one");
+            say("tills", wrong, "set a different till for the page (till in [page]), or remove this one");
         }
         if self.webhooks.len() > MOST_WEBHOOKS {
-            say("webhook", format!("{} of them", self.webhooks.len()), "write 4 at most");
+            say("webhook", format!("there are {}", self.webhooks.len()), "write 4 at most");
         }
         let others: Vec<&String> = self.tills.iter().chain([&self.page.till]).collect();
         for (key, (wrong, remedy)) in zvt::judge(&self.zvt, &others) {
@@ -286,7 +289,7 @@ impl FrontConfig {
         for webhook in &self.webhooks {
             let key = format!("webhook {:?}", webhook.name);
             if !is_till(&webhook.name) || !seen.insert(&webhook.name) {
-                say(&key, "name: not valid, or used twice".to_owned(), "give each its own short name");
+                say(&key, "name: not valid, or used twice".to_owned(), "give each webhook its own short name");
             }
             if let Err((wrong, remedy)) = webhook.judge() {
                 say(&key, wrong, remedy);
@@ -323,7 +326,7 @@ impl WebhookConfig {
             scheme => return Err((format!("url: {scheme} to {:?}", url.host_str().unwrap_or_default()), remedy)),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(("url: holds a password".to_owned(), "omit it; the signature identifies the caller"));
+            return Err(("url: holds a password".to_owned(), "omit the password; the signature identifies the caller"));
         }
         self.secret().map(|_| ())?;
         self.ca().map(|_| ())
@@ -332,8 +335,8 @@ impl WebhookConfig {
     /// Returns the signing key: the decoded text after `whsec_`.
     pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
-        let remedy =
-            "create it with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; give it to the receiver";
+        let remedy = "create the file with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; give the secret to \
+             the receiver";
         let text = secret_file(&self.secret_file).map_err(|error| {
             let told = error.to_string();
             (format!("secret-file: {}", told.split_once("; ").map_or(told.as_str(), |(wrong, _)| wrong)), remedy)
@@ -414,19 +417,19 @@ mod tests {
         }
         let changes_what_is_paid = "cannot be ignored: it changes what is paid";
         for (line, key, wrong, remedy) in [
-            ("reserves = \"yes\"", "nexo.till[1].reserves", "cannot be this string", "write true or false"),
-            ("reserves = 1", "nexo.till[1].reserves", "cannot be this integer", "write true or false"),
+            ("reserves = \"yes\"", "nexo.till[1].reserves", "has an invalid value (string)", "write true or false"),
+            ("reserves = 1", "nexo.till[1].reserves", "has an invalid value (integer)", "write true or false"),
             ("reserve = true", "nexo.till[1].reserve", "is not a key", ""),
-            ("ignore = \"a\"", "nexo.till[1].ignore", "cannot be this string", "write a list of texts"),
-            ("ignore = [1]", "nexo.till[1].ignore", "cannot be this array", "write a list of texts"),
-            ("ignore = [\"\"]", "nexo.till \"n-1\": ignore", changes_what_is_paid, "omit it"),
+            ("ignore = \"a\"", "nexo.till[1].ignore", "has an invalid value (string)", "write a list of texts"),
+            ("ignore = [1]", "nexo.till[1].ignore", "has an invalid value (array)", "write a list of texts"),
+            ("ignore = [\"\"]", "nexo.till \"n-1\": ignore", changes_what_is_paid, "omit this name"),
             (
                 "ignore = [\"a\", \"manualCapture\"]",
                 "ignore: \"manualCapture\"",
                 changes_what_is_paid,
                 "reserves = true",
             ),
-            ("ignore = [\"split.api\"]", "ignore: \"split.api\"", changes_what_is_paid, "omit it"),
+            ("ignore = [\"split.api\"]", "ignore: \"split.api\"", changes_what_is_paid, "omit this name"),
         ] {
             let said = judged(line).unwrap_err();
             assert_eq!(said.lines().count(), 1, "{line}: {said}");

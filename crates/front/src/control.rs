@@ -56,7 +56,7 @@ pub(crate) fn bind(path: &Path) -> io::Result<UnixListener> {
         fs::create_dir_all(folder)?;
     }
     if std::os::unix::net::UnixStream::connect(path).is_ok() {
-        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another pos-front uses it; stop that one"));
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another pos-front is using this socket; stop that one"));
     }
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -175,7 +175,7 @@ impl From<PairError> for Problem {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
     /// The front is unreachable.
-    #[error("{path}: {cause}; is pos-front running (systemctl status pos-front)?")]
+    #[error("{path}: {cause}; check that pos-front is running (systemctl status pos-front)")]
     Unreachable {
         /// The path of the socket.
         path: String,

@@ -242,7 +242,7 @@ impl Front {
         path: &str,
     ) -> Result<Answer, Problem> {
         if asker.is_listed() {
-            return Err(Problem::forbidden("only the front's own page may use this"));
+            return Err(Problem::forbidden("only the front's own page may use this path"));
         }
         let session = cookie(request.headers());
         match (request.method(), path) {
@@ -284,7 +284,8 @@ impl Front {
             Token::None => {}
         }
         if asker.is_listed() || !self.config.page.on {
-            let detail = "send \"Authorization: Bearer …\" with a paired till's token; POST /front/pair gives one";
+            let detail = "send \"Authorization: Bearer …\" with a paired till's token; to get a token, use POST \
+                /front/pair";
             return Err(Problem::unauthorized("unauthorized", detail));
         }
         page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
@@ -305,10 +306,10 @@ impl Front {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = wrong.must_wait(whence, now) {
-            return Problem::too_many("this address sent too many wrong tokens", left.as_secs().max(1));
+            return Problem::too_many("this address has sent too many wrong tokens", left.as_secs().max(1));
         }
         wrong.count(whence, now);
-        Problem::unauthorized("unauthorized", "no paired till has this token; pair it again: POST /front/pair")
+        Problem::unauthorized("unauthorized", "no paired till has this token; pair the till again: POST /front/pair")
     }
 
     /// Asks the agent whether a session is valid.
@@ -320,7 +321,7 @@ impl Front {
                 Ok(())
             }
             StatusCode::UNAUTHORIZED if path.starts_with("/front/") => {
-                Err(Problem::unauthorized("sign-in", "the session has ended: POST /front/session"))
+                Err(Problem::unauthorized("sign-in", "the session has ended; sign in again: POST /front/session"))
             }
             StatusCode::UNAUTHORIZED => {
                 Err(Problem::unauthorized("session-ended", "the session has ended; sign in again"))
@@ -334,7 +335,7 @@ impl Front {
         {
             let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(left) = sign_ins.must_wait(address, now) {
-                return Err(Problem::too_many("this address sent too many sign-ins", left.as_secs().max(1)));
+                return Err(Problem::too_many("this address has sent too many sign-ins", left.as_secs().max(1)));
             }
             sign_ins.count(address, now);
         }
@@ -462,12 +463,12 @@ enum Token {
 /// Returns the page as the caller, if it needs no session or sends one. The agent checks that session later.
 fn page_caller(session: Option<HeaderValue>, may_do_without: bool, agent: Standing) -> Result<Caller, Problem> {
     if agent.up != Some(true) {
-        return Err(Problem::agent_down("the agent is not running; systemctl status pos-agent"));
+        return Err(Problem::agent_down("the agent is not running; run: systemctl status pos-agent"));
     }
     if may_do_without || session.is_some() {
         return Ok(Caller::Page { session });
     }
-    let detail = "here the page needs a signed-in operator: POST /front/session";
+    let detail = "here the page needs a signed-in operator; sign in: POST /front/session";
     Err(Problem::unauthorized("sign-in", detail))
 }
 

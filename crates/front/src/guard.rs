@@ -120,7 +120,8 @@ impl Guard {
                 StatusCode::MISDIRECTED_REQUEST,
                 "host",
                 "This is not the requested host",
-                "this host does not have that name; add the name to names in front.toml, or use its address",
+                "this host does not have the requested name; add the name to names in front.toml, or use the host's \
+                 address",
             )
         };
         let host = only(headers, &HOST).ok_or_else(strange)?.to_ascii_lowercase();
@@ -139,7 +140,9 @@ impl Guard {
 
     fn asker(&self, headers: &HeaderMap, path: &str, host: &str, tls: bool) -> Result<Asker, Problem> {
         let foreign = || {
-            Problem::forbidden("pages of this origin may not use the terminal; add it to [cors] origins to allow them")
+            Problem::forbidden(
+                "pages from this origin may not use the terminal; to allow them, add the origin to origins in [cors]",
+            )
         };
         let Some(given) = headers.get(ORIGIN) else {
             return match headers.get(SEC_FETCH_SITE).map(HeaderValue::as_bytes) {

@@ -91,7 +91,7 @@ impl Listening {
         section: &str,
     ) -> Result<Self, String> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
-            format!("cannot listen on {address}: {error}; stop the other program, or change {section} in front.toml")
+            format!("cannot listen on {address}: {error}; stop the other program, or change {section} (front.toml)")
         })?;
         Ok(Self { listener, tls })
     }
@@ -113,7 +113,7 @@ impl Listening {
                         continue;
                     };
                     if !served.may_connect(peer) {
-                        tracing::warn!(%peer, "a connection was closed: its address is not in from of [nexo]");
+                        tracing::warn!(%peer, "a connection was closed: its address is not allowed by from in [nexo]");
                         continue;
                     }
                     // A connection without an address has already ended.

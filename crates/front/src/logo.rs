@@ -29,7 +29,7 @@ impl Logo {
         let most = u64::try_from(LARGEST).unwrap_or(u64::MAX).saturating_add(1);
         File::open(path)
             .and_then(|file| file.take(most).read_to_end(&mut content))
-            .map_err(|error| (format!("{}: {error}", path.display()), "give pos-front the right to read it"))?;
+            .map_err(|error| (format!("{}: {error}", path.display()), "give pos-front the right to read the file"))?;
         if content.len() > LARGEST {
             return Err((format!("{}: larger than {LARGEST} bytes", path.display()), "use a smaller image"));
         }

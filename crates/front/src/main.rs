@@ -124,7 +124,7 @@ fn main() -> ExitCode {
     // read them.
     let kept = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     if let Err(error) = kept {
-        complain(&format!("other programs may read this program's memory: {error}"));
+        complain(&format!("other programs can read this program's memory: {error}"));
     }
     // This fails only if a provider is already installed, and no other code here installs one.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -172,13 +172,13 @@ impl Pair {
         match self.verb {
             PairVerb::Open => {
                 let said = asked(&config, Method::POST, "/pair/open", &json!({}))?;
-                say(&format!("tills may request pairing for {} s; then: pos-front pair list", said["openForS"]));
+                say(&format!("tills can request pairing for {} s; then run: pos-front pair list", said["openForS"]));
             }
             PairVerb::List => {
                 let said = asked(&config, Method::GET, "/pair", &json!({}))?;
                 match said["openForS"].as_u64() {
                     Some(left) => say(&format!("open for {left} s")),
-                    None => say("closed: pos-front pair open lets tills request pairing for five minutes"),
+                    None => say("closed; to let tills request pairing for five minutes, run: pos-front pair open"),
                 }
                 for it in said["waiting"].as_array().into_iter().flatten() {
                     let approved = it["approvedAs"].as_str().map(|till| format!(", approved as {till}"));

@@ -189,7 +189,7 @@ impl Nexo {
             );
             return Ok(self.rejected(&received, &NotTaken::Response));
         };
-        let gone = || Problem::agent_down("the terminal is stopping; ask again by TransactionStatus");
+        let gone = || Problem::agent_down("the terminal is stopping; ask for the outcome with TransactionStatus");
         let (answer, answered) = oneshot::channel();
         let exchange = till.exchanges.fetch_add(1, Ordering::Relaxed);
         let request = Box::new(request);
@@ -245,7 +245,7 @@ impl Nexo {
             (NotTaken::Sealed(_), Some(_)) => tracing::warn!(
                 till = name, %from,
                 "a till's sealed message was refused: its key differs; compare passphrase, key-identifier and \
-                 key-version of its [[nexo.till]] in front.toml with the till's"
+                 key-version in its [[nexo.till]] in front.toml with the till's"
             ),
             (NotTaken::Sealed(_), None) => tracing::warn!(
                 %from,
@@ -285,7 +285,7 @@ fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(Problem::of(ProblemType::MediaType, "send it as application/json"));
+        return Err(Problem::of(ProblemType::MediaType, "send the message as application/json"));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ pub(crate) fn tell(message: &str) {
         socket.send_to(message.as_bytes(), &path)
     });
     if let Err(error) = told {
-        tracing::warn!(%error, message, "systemd was not told");
+        tracing::warn!(%error, message, "systemd could not be notified");
     }
 }
 

@@ -85,10 +85,10 @@ struct PairRequest {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PairError {
     /// The name is empty, too long, or contains control characters.
-    #[error("name: 1 to {LONGEST_NAME} characters of text")]
+    #[error("name: must be 1 to {LONGEST_NAME} characters of text")]
     Name,
     /// Pairing is not open.
-    #[error("pairing is closed; open it at the terminal: pos-front pair open, or the page")]
+    #[error("pairing is closed; open pairing at the terminal, with pos-front pair open or on the page")]
     Closed,
     /// Too many wrong codes were sent.
     #[error("too many wrong codes were sent: pairing is blocked for now")]
@@ -297,7 +297,7 @@ impl Pairings {
         }
         self.state.write(FILE, &left)?;
         inner.paired = left;
-        tracing::info!(till, "its token was revoked");
+        tracing::info!(till, "the till's token was revoked");
         Ok(())
     }
 

@@ -109,7 +109,7 @@ fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Resul
     let (mut names, mut till) = (Vec::new(), None);
     for (name, value) in form_urlencoded::parse(given.as_bytes()) {
         if names.contains(&name) || value.len() > LONGEST_VALUE || value.chars().any(char::is_control) {
-            return Err(Problem::malformed(format!("{name}: given twice, or its value is not valid")));
+            return Err(Problem::malformed(format!("{name}: is given twice, or its value is not valid")));
         }
         if name == "till" {
             till = Some(value.into_owned());
@@ -117,7 +117,7 @@ fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Resul
             query.append_pair(&name, &value);
         } else {
             return Err(Problem::malformed(format!(
-                "{name}: not a parameter of this path; it has {:?}",
+                "{name}: is not a parameter of this path, which has {:?}",
                 row.parameters
             )));
         }
@@ -147,7 +147,7 @@ pub(crate) async fn body_of(
     headers: &HeaderMap,
     (most, deadline): (usize, Duration),
 ) -> Result<Bytes, Problem> {
-    let too_large = || Problem::of(ProblemType::TooLarge, format!("a body has {most} bytes at most"));
+    let too_large = || Problem::of(ProblemType::TooLarge, format!("a body may have at most {most} bytes"));
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > most as u64) {
         return Err(too_large());
@@ -185,9 +185,9 @@ fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
         return Err(Problem::forbidden(format!("this token is only for transactions of the till {own}")));
     }
     match ["number", "payment"].iter().find(|name| fields.contains_key(**name)) {
-        Some(name) => {
-            Err(Problem::forbidden(format!("{name}: not for a paired till; use of with its own transactions")))
-        }
+        Some(name) => Err(Problem::forbidden(format!(
+            "{name}: is not allowed for a paired till; refer to its own transactions with of"
+        ))),
         None => Ok(()),
     }
 }
@@ -217,7 +217,9 @@ pub(crate) async fn pass(
     let given = request.uri().query().unwrap_or_default();
     let asked = query(row, given, caller, page_till)?;
     if let (Caller::Till(_), PassedFor::Page) = (caller, row.passed_for) {
-        return Err(Problem::forbidden("this concerns all tills; only the page and the command line may use it"));
+        return Err(Problem::forbidden(
+            "this request concerns all tills; only the page and the command line may send it",
+        ));
     }
     let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let (head, incoming) = request.into_parts();

@@ -219,7 +219,8 @@ impl Inner {
         if of_owner.get(owner).is_some_and(|count| *count >= most) {
             let own = longest(self, &|other| usize::from(other == owner));
             if !self.leaves(own) {
-                let detail = format!("this caller already has {most} connections at work; wait for one, or close one");
+                let detail =
+                    format!("this caller already has {most} active connections; wait until one ends, or close one");
                 return Err(Problem::too_many(detail, 1));
             }
         } else if of_owner.values().sum::<usize>() >= KNOWN {
@@ -292,7 +293,7 @@ impl Place {
             theirs.0 == owner && (theirs.1 == lasting || is_wait(theirs.1) && is_wait(lasting))
         };
         if inner.connections.values().filter(|it| it.under_way.as_ref().is_some_and(alike)).count() >= most {
-            let detail = format!("this caller already has {most} {what} open; wait for one, or close one");
+            let detail = format!("this caller already has {most} {what} open; wait until one ends, or close one");
             return Err(Problem::too_many(detail, 1));
         }
         let is_known = !owner.is_stranger() && inner.room_for(self.id, &owner)?;

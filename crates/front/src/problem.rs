@@ -56,7 +56,7 @@ impl Problem {
 
     /// Creates the refusal of a path that does not exist, or not with this method.
     pub(crate) fn not_found() -> Self {
-        let detail = "no such path and method; the manual (\"The front\") lists them";
+        let detail = "there is no such path and method; the manual (\"The front\") lists all paths";
         Self::of(ProblemType::NotFound, detail)
     }
 
@@ -79,7 +79,7 @@ impl Problem {
 
     /// Creates the refusal of a request that the agent may have carried out.
     pub(crate) fn no_answer() -> Self {
-        let detail = "the agent does not answer; it may have carried out the request: ask for this reference again";
+        let detail = "the agent did not answer; it may have carried out the request: ask for this reference again";
         Self::of(ProblemType::NoAnswer, detail)
     }
 

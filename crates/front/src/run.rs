@@ -61,7 +61,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
         Some(address) => {
             let purpose = Purpose::nexo(config.nexo.common_name.as_deref());
             let certificate = renewed(&config, &state, &purpose, now)?;
-            Some(Listening::bind(address, Some(certificate.tls), "listen of [nexo]").await?)
+            Some(Listening::bind(address, Some(certificate.tls), "listen in [nexo]").await?)
         }
         None => None,
     };
@@ -124,7 +124,7 @@ async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> RunError {
-    format!("{}: {error}; its folder must belong to this user, or change control in front.toml", path.display())
+    format!("{}: {error}; make this user the owner of the folder, or change control in front.toml", path.display())
 }
 
 fn front(

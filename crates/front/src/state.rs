@@ -20,7 +20,7 @@ const MOST_BYTES: u64 = 768 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
     /// The system refused access.
-    #[error("{}: {cause}; the folder must belong to this user, with mode 0700 and free disk space", file.display())]
+    #[error("{}: {cause}; make this user the owner of the folder, with mode 0700, and check the free disk space", file.display())]
     Refused {
         /// The file.
         file: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) enum StateError {
         cause: io::Error,
     },
     /// The file contains data that the front did not write.
-    #[error("{}: not written by pos-front ({cause}); move it away, and pos-front creates a new one", file.display())]
+    #[error("{}: was not written by pos-front ({cause}); move the file away, and pos-front creates a new one", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,

@@ -182,7 +182,8 @@ impl Webhook {
             return kept;
         }
         if let Err(error) = state.write(&file, &message) {
-            tracing::error!(%error, "a webhook's message could not be saved: after a restart it has another time");
+            tracing::error!(%error, "a webhook's message could not be saved: after a restart, the message has a \
+                different time");
         }
         message
     }
@@ -198,7 +199,7 @@ impl Webhook {
                 return;
             };
             if attempt == 1 {
-                tracing::warn!(webhook = self.config.name, error, "an event was not accepted; it is sent again");
+                tracing::warn!(webhook = self.config.name, error, "an event was not accepted; it will be sent again");
             }
             self.change(|standing| standing.failing = Some((since, attempt, error.clone())));
             let [random] = random();
@@ -235,7 +236,7 @@ impl Webhook {
 
 fn keep(state: &StateFolder, file: &str, id: &str) {
     if let Err(error) = state.write(file, &id) {
-        tracing::error!(%error, "a webhook's progress could not be saved: after a restart events come twice");
+        tracing::error!(%error, "a webhook's progress could not be saved: after a restart, events are sent twice");
     }
 }
 

@@ -153,7 +153,7 @@ impl ZvtTill {
                         if writer.try_send(apdu).is_err() {
                             tracing::warn!(
                                 till = self.config.till,
-                                "the till does not read its line; the line is closed"
+                                "the till is not reading its line; the line was closed"
                             );
                             lost.push(line);
                         }
@@ -222,7 +222,7 @@ pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, Stri
     let ZvtLine::Tcp { listen, .. } = &config.line else { return Ok(None) };
     let bound = TcpListener::bind(listen).await;
     bound.map(Some).map_err(|error| {
-        format!("cannot listen on {listen}: {error}; stop the other program, or change listen of [[zvt]] in front.toml")
+        format!("cannot listen on {listen}: {error}; stop the other program, or change listen in [[zvt]] (front.toml)")
     })
 }
 
@@ -234,7 +234,7 @@ async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Ev
             continue;
         };
         if !may_connect(peer, from) {
-            tracing::warn!(%peer, "a connection was closed: its address is not in from of [[zvt]]");
+            tracing::warn!(%peer, "a connection was closed: its address is not allowed by from in [[zvt]]");
             continue;
         }
         // Each APDU is sent separately and immediately.
@@ -278,7 +278,7 @@ async fn read_on(line: Line, mut read: impl AsyncRead + Unpin, events: &mpsc::Se
                 Ok(Ok(count)) => count,
                 Ok(Err(_)) => return,
                 Err(_) => {
-                    tracing::warn!("a till did not send the rest of an APDU; its line is closed");
+                    tracing::warn!("a till did not send the rest of an APDU; its line was closed");
                     return;
                 }
             }

@@ -66,7 +66,7 @@ impl Reply {
             (200 | 400, Some(body)) if self.status == 200 || payment_id(&body).is_some() => Ok(body),
             (404, _) => Err(format!("it knows no such payment (HTTP 404){said}")),
             (401 | 403, _) => {
-                Err(format!("it refuses our access token (HTTP {}); check [gateway] token-file", self.status))
+                Err(format!("it refuses our access token (HTTP {}); check token-file in [gateway]", self.status))
             }
             (status, _) => Err(format!("HTTP {status}{said}")),
         }
@@ -900,8 +900,8 @@ mod tests {
             (400, malformed, "HTTP 400: no such parameter"),
             (400, "{}", "HTTP 400"),
             (200, "no JSON", "HTTP 200"),
-            (401, declined.as_str(), "it refuses our access token (HTTP 401); check [gateway] token-file"),
-            (403, "", "it refuses our access token (HTTP 403); check [gateway] token-file"),
+            (401, declined.as_str(), "it refuses our access token (HTTP 401); check token-file in [gateway]"),
+            (403, "", "it refuses our access token (HTTP 403); check token-file in [gateway]"),
             (404, malformed, "it knows no such payment (HTTP 404): no such parameter"),
             (500, &declined, "HTTP 500"),
         ] {

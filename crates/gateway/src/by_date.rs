@@ -76,7 +76,8 @@ impl Search {
         if self.asked > MOST_ASKED {
             return Err(format!(
                 "the gateway has more transactions in this time than {MOST_ASKED} queries by date can list; check that \
-                 [gateway.assumptions] query-path heeds date.from and date.to, or set query-by-date = false"
+                 the gateway heeds date.from and date.to at query-path in [gateway.assumptions], or set query-by-date \
+                 = false"
             ));
         }
         Ok(Some(window))
@@ -103,8 +104,8 @@ impl Search {
         }
         if self.passed_over.len() > MOST_PASSED_OVER {
             return Err(format!(
-                "the gateway answers the query by date with {limit} entries or more for each of several seconds; check that it heeds \
-                 date.from and date.to, or set [gateway.assumptions] query-by-date = false"
+                "the gateway answers the query by date with {limit} entries or more for each of several seconds; check \
+                 that the gateway heeds date.from and date.to, or set query-by-date = false in [gateway.assumptions]"
             ));
         }
         let references = entries.iter().filter_map(|entry| text_at(entry, "/merchantTransactionId"));
@@ -148,7 +149,7 @@ impl Window {
         let written = |unix_s: i64| {
             let date = DateTime::from_timestamp(unix_s, 0).map(|utc| utc.with_timezone(&zone).naive_local());
             let date = date.filter(|date| (1..=9999).contains(&date.year()));
-            let date = date.ok_or_else(|| format!("{unix_s} seconds since 1970 have no date that a query takes"))?;
+            let date = date.ok_or_else(|| format!("{unix_s} seconds since 1970 is not a date that a query accepts"))?;
             Ok::<_, String>(date.format("%Y-%m-%d %H:%M:%S").to_string())
         };
         Ok([("date.from", written(self.from)?), ("date.to", written(self.to)?), ("limit", self.limit.to_string())])

@@ -93,15 +93,16 @@ impl Expiry {
         let (what, remedy) = match self.what {
             Expiring::Gateway => ("the gateway's certificate", "tell the gateway's operator"),
             Expiring::Intermediate => ("an intermediate certificate of the gateway", "tell the gateway's operator"),
-            Expiring::Ca => {
-                ("the last CA certificate of [gateway] ca-file", "add the gateway's next CA certificate to that file")
-            }
+            Expiring::Ca => (
+                "the last CA certificate from ca-file in [gateway]",
+                "add the gateway's next CA certificate to that file",
+            ),
             Expiring::Client => (
-                "our certificate, [gateway] client-certificate-file,",
-                "have a new one issued and replace certificate and key",
+                "our certificate, from client-certificate-file in [gateway],",
+                "have a new one issued, and replace the certificate and its key",
             ),
             Expiring::Token => {
-                ("our access token", "ask the gateway's operator for a new one and replace [gateway] token-file")
+                ("our access token", "ask the gateway's operator for a new token and replace token-file in [gateway]")
             }
         };
         Some(format!("{what} {}; {remedy}", ends(self.at, now)))

@@ -238,7 +238,7 @@ impl Client {
         // Query parameters).
         let is_filter = |name: &str| !matches!(name, "limit" | "includeLinkedTransactions");
         if wrong.is_none() && !filters.iter().any(|(name, _)| is_filter(name)) {
-            let why = "send it, date.from and date.to, or another filter".to_owned();
+            let why = "send this filter, or date.from and date.to, or a different filter".to_owned();
             return Err(UnfitParameter { name: "merchantTransactionId".to_owned(), why });
         }
         wrong.map_or(Ok(()), |wrong| {

@@ -13,13 +13,13 @@ use pos_core::transaction::{Cause, Reason};
 pub enum Fault {
     // ---- Before the connection was open
     /// The host name has no address.
-    #[error("the gateway's host name cannot be resolved; check the network and [gateway] url")]
+    #[error("the gateway's host name cannot be resolved; check the network and url in [gateway]")]
     NameNotResolved,
     /// The name server does not answer.
     #[error("the name server does not answer; check the network")]
     NameServerSilent,
     /// The host refuses connections on this port.
-    #[error("the gateway refused the connection; check [gateway] url")]
+    #[error("the gateway refused the connection; check url in [gateway]")]
     ConnectionRefused,
     /// The terminal has no route to the gateway: the cable, the radio or the router failed.
     #[error("no connection to the gateway: {cause}; check the network")]
@@ -48,18 +48,18 @@ pub enum Fault {
     #[error("the gateway's certificate is not valid yet; check the board's clock")]
     CertificateNotValidYet,
     /// The gateway's certificate names another host.
-    #[error("the gateway's certificate is for another host name; check [gateway] url")]
+    #[error("the gateway's certificate is for a different host name; check url in [gateway]")]
     CertificateOfAnotherHost,
     /// None of our CAs has signed the gateway's certificate.
     #[error(
-        "the gateway's certificate is not signed by a CA of [gateway] ca-file; ask its operator for its CA certificate \
-         and add it to that file"
+        "the gateway's certificate is not signed by a CA from ca-file in [gateway]; ask the gateway's operator for its \
+         CA certificate and add it to that file"
     )]
     CaNotTrusted,
     /// No pinned CA has signed the gateway's certificate.
     #[error(
-        "no CA of [gateway] ca-pins signed the gateway's certificate; ask the gateway's operator whether its CA has changed, and add the \
-         pin of the new one"
+        "no CA from ca-pins in [gateway] signed the gateway's certificate; ask the gateway's operator whether its CA \
+         has changed, and add the pin of the new one"
     )]
     CaNotPinned,
     /// The gateway's certificate is revoked.
@@ -69,18 +69,18 @@ pub enum Fault {
     #[error("the gateway's certificate is not acceptable; tell the gateway's operator")]
     CertificateNotAcceptable,
     /// The gateway asks for our certificate, but we have none.
-    #[error("the gateway asks for a client certificate; set [gateway] client-certificate-file and client-key-file")]
+    #[error("the gateway asks for a client certificate; set client-certificate-file and client-key-file in [gateway]")]
     OwnCertificateMissing,
     /// The gateway says that our certificate has expired.
     #[error(
-        "the gateway refuses our certificate, which has expired; have a new one issued and replace [gateway] client-certificate-file and \
-         its key"
+        "the gateway refuses our certificate, which has expired; have a new one issued, and replace \
+         client-certificate-file in [gateway] and its key"
     )]
     OwnCertificateExpired,
     /// The gateway refuses our certificate.
     #[error(
-        "the gateway refuses our certificate (alert {alert}); have [gateway] client-certificate-file issued by the CA that the gateway \
-         names"
+        "the gateway refuses our certificate (alert {alert}); have client-certificate-file in [gateway] issued by the \
+         CA that the gateway names"
     )]
     OwnCertificateRefused {
         /// The gateway's alert.
@@ -90,18 +90,18 @@ pub enum Fault {
     #[error("the gateway does not support this program's TLS 1.2 or 1.3; tell the gateway's operator")]
     TlsVersion,
     /// The gateway ended the handshake.
-    #[error("the gateway ended the TLS handshake (alert {alert}); check [gateway] url")]
+    #[error("the gateway ended the TLS handshake (alert {alert}); check url in [gateway]")]
     TlsRefused {
         /// The gateway's alert.
         alert: Alert,
     },
     /// The received bytes are not TLS.
-    #[error("the TLS handshake with the gateway failed; check [gateway] url")]
+    #[error("the TLS handshake with the gateway failed; check url in [gateway]")]
     TlsFailed,
 
     // ---- Over an open connection
     /// The received bytes are not HTTP.
-    #[error("the gateway does not speak HTTP; check [gateway] url")]
+    #[error("the gateway does not speak HTTP; check url in [gateway]")]
     NoHttp,
     /// The gateway closed the connection before a byte was sent.
     #[error("the gateway closed the connection immediately")]
@@ -122,7 +122,7 @@ pub enum Fault {
         ms: u128,
     },
     /// The gateway redirects to another host.
-    #[error("the gateway redirects to another host (HTTP 307), which is not followed")]
+    #[error("the gateway redirects to a different host (HTTP 307), which the agent does not follow")]
     RedirectsElsewhere,
     /// The gateway redirects a second time.
     #[error("the gateway redirects twice (HTTP 307)")]
@@ -139,13 +139,13 @@ pub enum Fault {
 
     // ---- Answers
     /// The gateway refuses our token.
-    #[error("the gateway refuses our access token (HTTP {status}); check [gateway] token-file")]
+    #[error("the gateway refuses our access token (HTTP {status}); check token-file in [gateway]")]
     TokenRefused {
         /// The HTTP status, 401 or 403.
         status: u16,
     },
     /// The gateway answers that it is out of order.
-    #[error("the gateway reports a fault (HTTP {status}); tell its operator if it continues")]
+    #[error("the gateway reports a fault (HTTP {status}); if the fault continues, tell the gateway's operator")]
     OutOfOrder {
         /// The HTTP status, 500 or above.
         status: u16,
@@ -153,13 +153,13 @@ pub enum Fault {
 
     // ---- On this terminal
     /// The settings name a path that cannot be requested.
-    #[error("{path} is not a path; check [gateway] url and assumptions")]
+    #[error("{path} is not a path; check url in [gateway], and [gateway.assumptions]")]
     NotAPath {
         /// The path in the settings.
         path: String,
     },
     /// The settings name no host.
-    #[error("[gateway] url names no host; write it as \"https://gateway.example\"")]
+    #[error("url in [gateway] names no host; write it as \"https://gateway.example\"")]
     NoHost,
     /// A file that the settings name cannot be used.
     #[error("{why}")]

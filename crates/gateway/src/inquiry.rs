@@ -46,8 +46,8 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
     if assumptions.query_echoes_reference && entries.iter().any(nameless) {
         // The payment may belong to another terminal, and the agent can reverse a payment that it finds here.
         return cannot(
-            "the gateway's answer to the query holds a payment without merchantTransactionId; if this gateway never names \
-             it, set [gateway.assumptions] query-echoes-reference = false"
+            "the gateway's answer to the query holds a payment without merchantTransactionId; if this gateway never \
+             names it, set query-echoes-reference = false in [gateway.assumptions]"
                 .to_owned(),
         );
     }
@@ -149,12 +149,14 @@ pub(super) fn listed(reply: &Reply, assumptions: &Assumptions) -> Result<Vec<Val
     }
     if status != 200 {
         return Err(format!(
-            "the gateway does not answer the query (HTTP {status}); check [gateway.assumptions] query-path and query-not-found"
+            "the gateway did not answer the query (HTTP {status}); check query-path and query-not-found in \
+             [gateway.assumptions]"
         ));
     }
     let body = body.ok_or("the gateway's answer to the query is not JSON")?;
     entries(body, assumptions).ok_or_else(|| {
-        "the gateway's answer to the query holds no list of payments; check [gateway.assumptions] query-list".to_owned()
+        "the gateway's answer to the query holds no list of payments; check query-list in [gateway.assumptions]"
+            .to_owned()
     })
 }
 

@@ -146,7 +146,7 @@ impl<'a> RequestTarget<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The base address is not `https://host…`.
-    #[error("[gateway] url must be an https address without query, such as https://gateway.example: {why}")]
+    #[error("url in [gateway] must be an https address without a query, such as https://gateway.example: {why}")]
     Url {
         /// The mistake.
         why: String,
@@ -168,7 +168,7 @@ pub enum Error {
     #[error("the gateway's access token, or the key of our certificate: {0}")]
     Secret(#[from] SecretError),
     /// A certificate file cannot be read.
-    #[error("cannot read {}: {source}; put the certificates there in PEM form, readable by the agent's user", path.display())]
+    #[error("cannot read {}: {source}; put the certificates in this file, in PEM form, readable by the agent's user", path.display())]
     CaUnreadable {
         /// The file.
         path: PathBuf,
@@ -176,7 +176,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A certificate file contains no usable certificate.
-    #[error("{} cannot be used: {why}; it must hold certificates in PEM form", path.display())]
+    #[error("{} cannot be used: {why}; replace it with a file of certificates in PEM form", path.display())]
     CaUnfit {
         /// The file.
         path: PathBuf,
@@ -184,7 +184,8 @@ pub enum Error {
         why: String,
     },
     /// Our certificate and its key cannot be used.
-    #[error("[gateway] client-certificate-file {} cannot be used: {why}; replace certificate and key together", path.display())]
+    #[error("client-certificate-file in [gateway], {}, cannot be used: {why}; replace the certificate and its key \
+        together", path.display())]
     ClientCertificate {
         /// The file.
         path: PathBuf,
@@ -192,10 +193,10 @@ pub enum Error {
         why: String,
     },
     /// The settings name no source for the key, or two.
-    #[error("[gateway] client-certificate-file needs exactly one of client-key-file and client-key-credential")]
+    #[error("client-certificate-file in [gateway] needs exactly one of client-key-file and client-key-credential")]
     ClientKeyPlace,
     /// The key file of our certificate contains no usable key.
-    #[error("the key of our certificate, {}, cannot be used: {why}; it must hold one private key in PEM form", path.display())]
+    #[error("the key of our certificate, {}, cannot be used: {why}; replace it with one private key in PEM form", path.display())]
     ClientKey {
         /// The file.
         path: PathBuf,

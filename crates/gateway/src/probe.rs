@@ -151,7 +151,7 @@ impl GatewayProbe {
             reply = self.send(token.as_ref(), &method, &target, body.as_ref()).await?;
             if reply.status == 307 {
                 let twice = Fault::RedirectsTwice;
-                return Err(format!("{twice}; check [gateway] url and [gateway.assumptions] query-path"));
+                return Err(format!("{twice}; check url in [gateway] and query-path in [gateway.assumptions]"));
             }
         }
         let description = json::read(&reply.body).and_then(|body| {
@@ -186,11 +186,15 @@ impl GatewayProbe {
                 Ok(Exchange::Broken(fault)) => {
                     let why = fault.to_string();
                     let has_remedy = why.contains("; ");
-                    return Err(if has_remedy { why } else { format!("{why}; check the network and [gateway] url") });
+                    return Err(if has_remedy {
+                        why
+                    } else {
+                        format!("{why}; check the network and url in [gateway]")
+                    });
                 }
                 Err(_) => {
                     let late = Fault::AnswerTimedOut { ms: ms.into() };
-                    return Err(format!("{late}; check the network, then tell its operator"));
+                    return Err(format!("{late}; check the network, then tell the gateway's operator"));
                 }
             }
         }

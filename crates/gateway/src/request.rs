@@ -34,9 +34,7 @@ pub enum Error {
     #[error(transparent)]
     Amount(#[from] MoneyError),
     /// The reader's KSN or PIN block has a length that no scheme has.
-    #[error(
-        "{name} from the reader has {found} bytes instead of {expected}; the reader is not set up for this program"
-    )]
+    #[error("{name} from the reader has {found} bytes instead of {expected}; have the reader set up for this program")]
     SealedLength {
         /// The parameter.
         name: &'static str,

@@ -122,7 +122,7 @@ fn judged(
     for (name, value) in flat {
         let why = match first_word(name) {
             _ if pan::is_in(name) || (pan::is_in(value) && !is_telephone(name)) => {
-                "it looks like a card number, which only the reader may take; omit it"
+                "looks like a card number, which only the reader may take; omit it"
             }
             _ if kind == Kind::ForgetCard => "only the id of a stored card is needed to delete it; omit it",
             word if kind == Kind::StoreCard && !WITH_A_STORED_CARD.contains(&word) => {
@@ -133,11 +133,11 @@ fn judged(
                 "a stored card has its own holder; omit it, or add overrideHolder = true if the card has none"
             }
             _ if call == Call::ByRegistration && HOW_AUTHENTICATED.contains(&name.as_str()) => continue,
-            _ if is_the_terminals(name) => "the terminal sets this itself; omit it",
+            _ if is_the_terminals(name) => "the terminal sets this parameter itself; omit it",
             word if other_means(word) => "this terminal takes only card payments; omit it",
-            "integrity" => "it is for the script of a web page, which a terminal does not have; omit it",
+            "integrity" => "is for the script of a web page, which a terminal does not have; omit it",
             "overrideHolder" if call == Call::Payment => {
-                "it is for a stored card, but a card is read here; omit it, or pay by registration"
+                "is for a stored card, but a card is read here; omit it, or pay by registration"
             }
             "job" if matches!(call, Call::Payment | Call::ByRegistration) => {
                 "a terminal cannot set up subscriptions; omit it"
@@ -158,7 +158,7 @@ fn judged(
     for (name, _) in flat {
         let Ok(known) = named_in(name, &names, Direction::Request, call) else { continue };
         if assumptions.parameters_not_taken.iter().any(|entry| parameter::means(entry, &known.name())) {
-            return Err(problem(name, "this gateway does not accept it (parameters-not-taken); omit it"));
+            return Err(problem(name, "this gateway does not accept this parameter (parameters-not-taken); omit it"));
         }
     }
     Ok(())
@@ -209,7 +209,7 @@ pub(crate) fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, Strin
     flat.sort();
     for (n, (name, _)) in flat.iter().enumerate() {
         if n > 0 && flat[n - 1].0 == *name {
-            return Err(problem(name, "it is given twice"));
+            return Err(problem(name, "is given twice"));
         }
     }
     Ok(flat)
@@ -217,19 +217,19 @@ pub(crate) fn flattened(added: &Map<String, Value>) -> Result<Vec<(String, Strin
 
 fn flatten(name: String, value: &Value, depth: usize, flat: &mut Vec<(String, String)>) -> Result<(), UnfitParameter> {
     if depth > MAX_DEPTH {
-        return Err(problem(&name, "it is nested too deeply"));
+        return Err(problem(&name, "is nested too deeply"));
     }
     // A till may set some card parameters. The full name decides.
     let has_parts = value.as_object().is_some_and(|parts| !parts.is_empty());
     if is_owned(&name) && !has_parts && !HOLDERS.contains(&name.as_str()) {
-        return Err(problem(&name, "the terminal sets this itself; omit it"));
+        return Err(problem(&name, "the terminal sets this parameter itself; omit it"));
     }
     match value {
         Value::String(text) => flat.push((name, text.clone())),
         Value::Bool(yes) => flat.push((name, yes.to_string())),
         Value::Number(number) if number.is_u64() || number.is_i64() => flat.push((name, number.to_string())),
         Value::Number(_) => return Err(problem(&name, "write it as a string; a number could be rounded")),
-        Value::Null => return Err(problem(&name, "it is null; omit it")),
+        Value::Null => return Err(problem(&name, "is null; omit it")),
         Value::Array(values) => {
             for (n, value) in values.iter().enumerate() {
                 flatten(format!("{name}[{n}]"), value, depth + 1, flat)?;
@@ -305,8 +305,8 @@ mod tests {
         for (text, problem) in [
             (r#"{"card.holder":"Ada Poe"}"#, "card.holder: a stored card has its own holder"),
             (r#"{"card.holder":"Ada Poe","overrideHolder":false}"#, "card.holder: a stored card has its own holder"),
-            (r#"{"card.number":"1","overrideHolder":true}"#, "card.number: the terminal sets this itself"),
-            (r#"{"card.holder":"4761739001010119","overrideHolder":true}"#, "card.holder: it looks like a card number"),
+            (r#"{"card.number":"1","overrideHolder":true}"#, "card.number: the terminal sets this parameter itself"),
+            (r#"{"card.holder":"4761739001010119","overrideHolder":true}"#, "card.holder: looks like a card number"),
         ] {
             let refused = read(Kind::ByRegistration, text).unwrap_err();
             assert!(refused.starts_with(problem), "{refused}");
@@ -334,8 +334,8 @@ mod tests {
             (r#"{"merchantMemo":"a long note"}"#, "merchantMemo: the shop may set only"),
             (r#"{"merchant":{"mcc":"54111"}}"#, "merchant.mcc: "),
             (r#"{"merchant":{"nane":"x"}}"#, "merchant.nane: unknown parameter"),
-            (r#"{"descriptor":"card 4761739001010119"}"#, "descriptor: it looks like a card number"),
-            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this itself"),
+            (r#"{"descriptor":"card 4761739001010119"}"#, "descriptor: looks like a card number"),
+            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this parameter itself"),
         ] {
             let refused = read(text).unwrap_err();
             assert!(refused.starts_with(problem), "{refused}");
@@ -355,15 +355,15 @@ mod tests {
     #[test]
     fn what_the_terminal_says_itself_and_what_cannot_be_sent_is_refused_by_name() {
         for (text, problem) in [
-            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this itself; omit it"),
-            (r#"{"card":{"number":"4111"}}"#, "card.number: the terminal sets this itself; omit it"),
-            (r#"{"card":{}}"#, "card: the terminal sets this itself; omit it"),
+            (r#"{"amount":"1.00"}"#, "amount: the terminal sets this parameter itself; omit it"),
+            (r#"{"card":{"number":"4111"}}"#, "card.number: the terminal sets this parameter itself; omit it"),
+            (r#"{"card":{}}"#, "card: the terminal sets this parameter itself; omit it"),
             (r#"{"giftCard":{"pin":"1234"}}"#, "giftCard.pin: this terminal takes only card payments; omit it"),
             (r#"{"threeDSecure.eci":"05"}"#, "threeDSecure.eci: this terminal takes only card payments; omit it"),
-            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal sets this itself; omit it"),
-            (r#"{"4111111111111119":null}"#, "****************: it is null; omit it"),
+            (r#"{"pos.entryMode":"ICC"}"#, "pos.entryMode: the terminal sets this parameter itself; omit it"),
+            (r#"{"4111111111111119":null}"#, "****************: is null; omit it"),
             (r#"{"taxAmount":1.5}"#, "taxAmount: write it as a string; a number could be rounded"),
-            (r#"{"taxAmount":null}"#, "taxAmount: it is null; omit it"),
+            (r#"{"taxAmount":null}"#, "taxAmount: is null; omit it"),
             (
                 r#"{"merchantMemo":"short"}"#,
                 "merchantMemo: is too short (5 characters); must be 8 to 255 characters without control characters",
@@ -376,7 +376,7 @@ mod tests {
                 r#"{"billing.houseNumber2":"7"}"#,
                 "billing.houseNumber1: required and not sent; houseNumber2 needs houseNumber1 (house-number)",
             ),
-            (r#"{"cart.items[0].name":"a","cart":{"items":[{"name":"b"}]}}"#, "cart.items[0].name: it is given twice"),
+            (r#"{"cart.items[0].name":"a","cart":{"items":[{"name":"b"}]}}"#, "cart.items[0].name: is given twice"),
         ] {
             assert_eq!(read(text).unwrap_err(), problem);
         }

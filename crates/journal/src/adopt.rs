@@ -91,8 +91,8 @@ pub fn adopt(path: &Path, file: &Path, terminal: Option<&str>, unix_ms: i64) -> 
         let order = sale.order();
         if terminal.is_some_and(|terminal| terminal != order.terminal_id) {
             let why = format!(
-                "the open sale {} of till {} belongs to terminal {}, and this terminal is {}; it cannot be settled \
-                 here; correct [terminal] id if this board replaces that terminal",
+                "the open sale {} of till {} belongs to terminal {}, but this terminal is {}; the sale cannot be \
+                 resolved here; correct id in [terminal] if this board replaces that terminal",
                 order.reference,
                 order.till,
                 order.terminal_id,
@@ -121,7 +121,7 @@ fn of_file(error: Error, file: &Path) -> Error {
         Error::Open { cause, .. } => Error::Open { path, cause },
         Error::Damaged { cause, .. } => Error::Damaged { path, cause },
         Error::Format { found, known, .. } => Error::Format { path, found, known },
-        Error::OfAnotherPurpose { found, .. } => refused(format!("{path} is {found}: it cannot be taken over")),
+        Error::OfAnotherPurpose { found, .. } => refused(format!("{path} cannot be taken over: it is {found}")),
         other => other,
     }
 }
@@ -263,13 +263,15 @@ fn known_already(ours: &Connection, theirs: &Connection, numbers: (i64, i64), ti
     let same = sent(ours, numbers.0).is_some_and(|ours| Some(ours) == sent(theirs, numbers.1));
     refused(if same {
         format!(
-            "this journal was taken over already: sale {reference} of till {till} is here as number {}. Nothing was changed",
+            "this journal was already taken over: sale {reference} of till {till} is here as number {}. Nothing was \
+             changed",
             numbers.0
         )
     } else {
         format!(
-            "both journals have a sale {reference} of till {till}, but they differ; the till cannot tell them apart. \
-             Nothing was taken over. Keep the other board running until its open sales are settled, or ask for support"
+            "both journals have a sale {reference} of till {till}, but the two sales differ; the till cannot tell them \
+             apart. Nothing was taken over. Keep the other board running until its open sales are resolved, or ask for \
+             support"
         )
     })
 }

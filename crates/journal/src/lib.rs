@@ -106,8 +106,8 @@ pub enum Error {
     /// The file exists but is not a complete journal. The agent neither changes it nor creates another journal in its
     /// place.
     #[error(
-        "the journal {path} cannot be opened: it is damaged or not a journal ({cause}); do not change it, as sales may \
-         be open in it; copy it with its -wal file to a safe place and ask for support"
+        "the journal {path} cannot be opened: it is damaged or not a journal ({cause}); do not change the file, \
+         because sales may be open in it; copy it with its -wal file to a safe place and ask for support"
     )]
     Damaged {
         /// The file.
@@ -144,7 +144,8 @@ pub enum Error {
     },
     /// A later version wrote the file.
     #[error(
-        "the journal {path} has format {found}, but this program reads up to {known}; install the later version again"
+        "the journal {path} has format {found}, but this program reads formats up to {known}; install the later \
+         version again"
     )]
     Format {
         /// The file.
@@ -181,8 +182,8 @@ pub enum Error {
     },
     /// A training journal is in the place of a journal of payments, or the other way round.
     #[error(
-        "{path} is {found}; put the right journal in its place: payments belong in [journal] path, training in \
-         training.db next to it"
+        "{path} is {found}; put the right journal in its place: payments belong in the file named by path in \
+         [journal], training in training.db next to it"
     )]
     OfAnotherPurpose {
         /// The file.
@@ -274,7 +275,7 @@ impl Journal {
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number.get(), %till, %reference, %cause,
-                "a later version wrote an open sale, which cannot be read or settled; install that version again"
+                "a later version wrote an open sale, which cannot be read or resolved; install that version again"
             );
         }
         let journal = Self { db, path, house: housekeeping::Housekeeping::default(), reader: Arc::default() };

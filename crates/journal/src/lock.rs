@@ -119,7 +119,7 @@ impl Lock {
         if is_same(&there, &held) {
             return Ok(());
         }
-        Err(cannot_open(&path.display().to_string(), &"it was replaced by another file while it was being opened"))
+        Err(cannot_open(&path.display().to_string(), &"it was replaced by a different file while it was being opened"))
     }
 }
 

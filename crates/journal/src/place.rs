@@ -63,7 +63,7 @@ impl Named {
         let path = self.path.display();
         match id(&self.path) {
             Ok(there) if there == self.file => None,
-            Ok(_) => Some(format!("{path} has become another file")),
+            Ok(_) => Some(format!("{path} has become a different file")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(format!("{path} was removed")),
             Err(error) => Some(format!("{path} cannot be checked: {error}")),
         }

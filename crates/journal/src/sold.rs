@@ -67,7 +67,7 @@ impl SoldMark {
             match content {
                 Ok(content) if content.terminal != self.terminal => {}
                 Ok(content) if identities.contains(&content.journal) => says = SoldOn::This,
-                Ok(_) => return SoldOn::Another(format!("{} names another journal", file.display())),
+                Ok(_) => return SoldOn::Another(format!("{} names a different journal", file.display())),
                 Err(_) => return SoldOn::Unknown(format!("{} is damaged", file.display())),
             }
         }
@@ -121,12 +121,13 @@ pub fn accept(path: &Path, mark: &SoldMark, by: &str, unix_ms: i64) -> Result<He
     let (mut db, _) = Db::open(path)?;
     let identities = purpose::identities(&db.connection)?;
     if matches!(mark.says_of(&identities), SoldOn::Nothing | SoldOn::This) {
-        let why = "no mark contradicts this journal: it need not be accepted".to_owned();
+        let why = "no mark contradicts this journal, so it need not be accepted".to_owned();
         return Err(Error::NotAdopted { why });
     }
     db.mark(&Mark::Accepted { by: by.to_owned() }, unix_ms)?;
     let identity = identities.first().map_or("", String::as_str);
-    mark.write_anew(identity).map_err(|error| failed(format!("the mark that this terminal has sold: {error}")))?;
+    mark.write_anew(identity)
+        .map_err(|error| failed(format!("the mark that this terminal has sold cannot be written: {error}")))?;
     db.head()
 }
 

@@ -218,7 +218,7 @@ fn every_close_is_marked(moment: &Connection, verdict: &Verdict) -> Result<(), S
     if closes.unsigned_abs() == verdict.closes {
         return Ok(());
     }
-    Err(altered(None, None, "a close of day is not in the book"))
+    Err(altered(None, None, "a close of day is not in the chain"))
 }
 
 fn one_step(row: &Step, head: Head) -> Result<Head, Stopped> {
@@ -232,7 +232,7 @@ fn one_step(row: &Step, head: Head) -> Result<Head, Stopped> {
         return Err(bad("it was changed, or does not belong here"));
     }
     if *sale != row.id / STEPS_OF_SALE {
-        return Err(bad("it belongs to another transaction than its id shows"));
+        return Err(bad("it belongs to a different transaction than its id shows"));
     }
     Ok(next)
 }

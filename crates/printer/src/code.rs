@@ -78,7 +78,7 @@ pub enum CodeError {
         digits: &'static str,
     },
     /// The check digit does not match the other digits.
-    #[error("the check digit of this {kind} is {right}; correct it, or omit it")]
+    #[error("the check digit of this {kind} is {right}; correct the check digit, or omit it")]
     CheckDigit {
         /// The code.
         kind: CodeKind,
@@ -324,7 +324,7 @@ mod tests {
         }
         assert_eq!(
             refused(CodeKind::Ean13, "5901234123456"),
-            "the check digit of this EAN-13 is 7; correct it, or omit it"
+            "the check digit of this EAN-13 is 7; correct the check digit, or omit it"
         );
         for content in ["", "12345678901", "12345678901234", "59012341234A", "５90123412345"] {
             assert_eq!(refused(CodeKind::Ean13, content), "EAN-13 takes 12 digits, or 13 with the check digit");

@@ -278,7 +278,7 @@ pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
             unique,
             &format!("printer[{n}].name"),
             "two printers have the same name",
-            "give each a different name",
+            "give each printer a different name",
         ));
     }
 }
@@ -334,7 +334,7 @@ fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
         })
         .sum();
     ensure(longest <= MAX_QR, key, || {
-        (format!("can be {longest} bytes long, but only {MAX_QR} fit on the paper"), "shorten it".to_owned())
+        (format!("can be {longest} bytes long, but only {MAX_QR} fit on the paper"), "shorten the text".to_owned())
     })
 }
 
@@ -358,7 +358,7 @@ fn logo(n: usize, printer: &Printer) -> Result<(), ConfigFault> {
     let dots = printer.dots();
     ensure(logo.width() <= dots, &key, || {
         let wrong = format!("{}: is {} dots wide, but the paper has {dots}", file.display(), logo.width());
-        (wrong, format!("create it again with -resize {dots}x"))
+        (wrong, format!("create the picture again with -resize {dots}x"))
     })
 }
 

@@ -29,7 +29,7 @@ pub struct Logo {
 #[derive(Debug, thiserror::Error)]
 pub enum LogoError {
     /// The file cannot be read.
-    #[error("{}: cannot be read ({cause}); put the picture there as PBM, readable by the agent's user", file.display())]
+    #[error("{}: cannot be read ({cause}); put the picture in this file as PBM, readable by the agent's user", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,

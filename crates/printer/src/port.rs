@@ -163,7 +163,7 @@ pub enum PrinterEvent {
 
 /// The error for more than [`QUEUE`] waiting slips. This slip was not accepted, and no other slip was dropped.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{QUEUE} receipts already wait for the printer; check it, then print the {slip} again: {}", slip.again())]
+#[error("{QUEUE} receipts are already waiting for the printer; check the printer, then print the {slip} again: {}", slip.again())]
 pub struct QueueFull {
     /// The slip.
     pub slip: Slip,
@@ -179,7 +179,7 @@ pub enum NotPrinted {
     #[error("the printer is {0}; a part may be on paper")]
     BrokeOff(PrinterNeed),
     /// There are already [`TILL_SLIPS`] waiting slips from tills, or [`QUEUE`] receipts.
-    #[error("other slips wait for the printer; nothing was printed")]
+    #[error("other slips are waiting for the printer; nothing was printed")]
     OthersWait,
 }
 
@@ -396,7 +396,7 @@ pub enum PrinterNeed {
         cause: String,
     },
     /// According to the settings the printer reports its state, but it does not answer.
-    #[error("not reporting its state: switch on its status answers, or set status = false")]
+    #[error("not reporting its state: switch on the printer's status answers, or set status = false")]
     Silent,
 }
 

@@ -51,13 +51,13 @@ pub enum Trouble {
     #[error("out of paper: put a roll in")]
     PaperOut,
     /// Paper is stuck in the cutter.
-    #[error("jammed at its cutter: switch it off, remove the paper from the cutter, switch it on")]
+    #[error("jammed at the cutter: switch it off, remove the paper from the cutter, switch it on")]
     Cutter,
     /// An error needs a technician, or a restart.
     #[error("out of order: switch it off and on; if that does not help, have it repaired")]
     Broken,
     /// The printer pauses, usually because the print head is too hot.
-    #[error("pausing, its print head is too hot or its power supply too weak: it resumes automatically")]
+    #[error("pausing, because its print head is too hot or its power supply is too weak: it resumes automatically")]
     Pausing,
     /// The printer gives no reason.
     #[error("off-line: press its FEED button, or switch it off and on; if it prints anyway, set status = false")]

@@ -151,7 +151,7 @@ pub fn check_values(found: &mut FaultList, reader: &Reader) {
         !reader.manual_entry_verification_value || reader.manual_entry_command == ManualEntryCommand::D2E0,
         "reader.manual-entry-verification-value",
         "is not possible with D25A",
-        "omit it, or write manual-entry-command = \"D2E0\"",
+        "omit the key, or write manual-entry-command = \"D2E0\"",
     ));
 }
 

@@ -5,7 +5,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unready {
     /// The port cannot be opened or has disappeared.
-    #[error("no reader at {port}: {cause}; check the cable and [reader] port")]
+    #[error("no reader at {port}: {cause}; check the cable and port in [reader]")]
     Absent {
         /// The port's name.
         port: String,
@@ -13,7 +13,9 @@ pub enum Unready {
         cause: String,
     },
     /// The device does not answer, or is not a reader of this kind.
-    #[error("the device at {port} does not answer as a {protocol} reader ({cause}); check [reader] port and protocol")]
+    #[error(
+        "the device at {port} does not answer as a {protocol} reader ({cause}); check port and protocol in [reader]"
+    )]
     WrongDevice {
         /// The port's name.
         port: String,
@@ -24,7 +26,8 @@ pub enum Unready {
     },
     /// `[reader] serials` does not name this reader.
     #[error(
-        "reader {serial} is not in [reader] serials and is not used; connect the right reader, or add its serial number"
+        "reader {serial} is not in serials in [reader] and is not used; connect the right reader, or add this serial \
+         number"
     )]
     NotListed {
         /// The serial number.
@@ -58,7 +61,7 @@ pub enum Unready {
     },
     /// The reader sends more data than any reader needs to.
     #[error(
-        "the reader at {port} sends data without end and is ignored; next try in {wait_s} s; check its cable and \
+        "the reader at {port} sends data without end and is ignored; next attempt in {wait_s} s; check its cable and \
          power; have it replaced if this happens again"
     )]
     Flooding {
@@ -118,10 +121,10 @@ pub enum NoCard {
     #[error("the reader has no encryption keys left; have new keys injected")]
     NoKeyLeft,
     /// [`EntryRequest::Manual`](super::EntryRequest::Manual) was requested, but the settings do not allow it.
-    #[error("typing card numbers is switched off; see [reader] manual-entry")]
+    #[error("typing card numbers is switched off; see manual-entry in [reader]")]
     ManualEntryOff,
     /// The reader does not know the commands for typing a card number.
-    #[error("this reader cannot take a typed card number; see [reader] manual-entry-command")]
+    #[error("this reader cannot take a typed card number; see manual-entry-command in [reader]")]
     ManualEntryUnknown,
     /// The reader was not ready.
     #[error("the reader is not ready")]
@@ -150,10 +153,10 @@ pub enum NoAmount {
     #[error("the reader can offer one to four percentages from 1 to 100")]
     WrongPercentages,
     /// The reader has no such command.
-    #[error("this reader cannot ask for an amount; type it at the till")]
+    #[error("this reader cannot ask for an amount; type the amount at the till")]
     Unknown,
     /// The reader refused the command.
-    #[error("the reader could not ask for an amount ({cause}); type it at the till and check [reader.prompts]")]
+    #[error("the reader could not ask for an amount ({cause}); type the amount at the till and check [reader.prompts]")]
     Refused {
         /// The reader's description.
         cause: String,

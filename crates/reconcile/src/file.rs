@@ -117,7 +117,7 @@ pub struct WrongColumn {
 impl fmt::Display for WrongColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} must be {}", self.name, self.must_be)?;
-        if self.lines > 1 { write!(f, ", and on {} lines is not", self.lines) } else { Ok(()) }
+        if self.lines > 1 { write!(f, ", but is not on {} lines", self.lines) } else { Ok(()) }
     }
 }
 

@@ -28,7 +28,7 @@ const GROWS_BY: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// There are more transactions than expected.
-    #[error("the journal gave more than {MOST_SALES} sales; run the command again")]
+    #[error("the journal returned more than {MOST_SALES} sales; run the command again")]
     TooManySales,
     /// Transactions have too many payments.
     #[error("the journal names more than {MOST_PAYMENTS} payments, too many for the memory; ask for support")]

@@ -93,7 +93,7 @@ impl RefusedRequest {
         match answer {
             Answer::NotSent { why } if why.reason == Reason::RequestNotPossible => {
                 let said = why.detail.clone().unwrap_or_default();
-                tracing::error!(sale = number.get(), said, "the gateway refuses the request as invalid");
+                tracing::error!(sale = number.get(), said, "the gateway refused the request as invalid");
                 self.0 = Some(said);
             }
             Answer::Approved(_) | Answer::Declined(_) | Answer::DeclinedInDoubt(_) | Answer::Pending { .. } => {
@@ -199,7 +199,7 @@ impl GatewayControl {
                 async move {
                     let (reply, said) = oneshot::channel();
                     let _ = done.send(TaskResult::SomeReferences { references, reply }).await;
-                    said.await.unwrap_or_else(|_| Err("the terminal is being stopped".to_owned()))
+                    said.await.unwrap_or_else(|_| Err("the terminal is stopping".to_owned()))
                 }
             };
             let found = gateway.references_between(&terminals, times, strange).await;

@@ -230,7 +230,7 @@ fn original_of(journal: &Journal, sale: &Transaction) -> Option<Original> {
     let earlier = match journal.number(number) {
         Ok(earlier) => earlier?,
         Err(error) => {
-            tracing::warn!(sale = order.number.get(), %error, "its receipt does not name the original transaction");
+            tracing::warn!(sale = order.number.get(), %error, "the receipt does not name the original transaction");
             return None;
         }
     };

@@ -229,8 +229,8 @@ impl Engine {
             active.sale.clock_was_set_back(now_unix_ms);
         }
         let text = format!(
-            "the journal has a record of {}, but the reader's clock and the gateway's clock agree that it is {}: that \
-             record was written while the clock was ahead and no longer blocks sales",
+            "the journal has a record of {}, but the reader's clock and the gateway's clock agree that the time is {}: \
+             that record was written while the clock was ahead and no longer blocks sales",
             clock::said(set_back.latest_unix_ms),
             clock::said(now_unix_ms)
         );

@@ -70,7 +70,7 @@ impl<'a> Owner<'a> {
         tracing::error!(
             sale = self.number.get(),
             payment = id.as_str(),
-            "the gateway named a payment of another transaction"
+            "the gateway named a payment of a different transaction"
         );
         transaction::Reason::AnotherPaymentAnswered.into()
     }

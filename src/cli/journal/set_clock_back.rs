@@ -15,17 +15,17 @@ use pos_journal::{Db, Error, SetBack};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The agent does not accept a clock that is before the latest record of the journal. When the board's clock was ahead for a while, the agent
-rejects the right time and takes no sale. The agent corrects this automatically when the reader's clock and the gateway's clock agree. When
-they do not agree (no network, another reader, a reader with the wrong time), first set the board's clock (timedatectl set-time). Then stop
-the agent (systemctl stop pos-agent.socket pos-agent), run this verb as the agent's user, and start the agent:
+The agent does not accept a clock that is earlier than the latest record in the journal. If the board's clock was ahead for a while, the
+agent rejects the right time and takes no sale. The agent corrects this automatically when the reader's clock and the gateway's clock
+agree. If they do not agree (no network, a different reader, a reader with the wrong time), first set the board's clock (timedatectl
+set-time). Then stop the agent (systemctl stop pos-agent.socket pos-agent), run this verb as the agent's user, and start the agent:
 
   runuser -u pos-agent -- pos-agent journal set-clock-back --today 2026-11-22 --by 'J. Doe'
 
-The journal's chain then records who did it, when, and the rejected time; pos-agent doctor shows it. No record changes. Open transactions
-count as begun now, so the agent still waits the full time for a lost payment to appear.
+The journal's chain then records who set the clock back, when, and the rejected time; pos-agent doctor shows them. No record changes. Open
+transactions count as begun now, so the agent still waits the full time for a lost payment to appear.
 
-Exit codes: 0 done; 65 not necessary, or the board's clock shows another day; 74 the journal cannot be used, or the agent runs.")]
+Exit codes: 0 done; 65 not necessary, or the board's clock shows a different day; 74 the journal cannot be used, or the agent is running.")]
 pub(super) struct SetClockBack {
     /// Today's date; the board's clock must show the same date
     #[arg(long, value_name = "YYYY-MM-DD")]
@@ -45,7 +45,7 @@ impl SetClockBack {
         let by = format!("{} (user {})", self.by, rustix::process::getuid().as_raw());
         let (set_back, head) = set_back(&path, now.timestamp_millis(), &by).map_err(|error| stop(&error))?;
         out::say(&format!(
-            "it is {}: the agent accepts an earlier clock again, despite the record of {}",
+            "the time is {}: the agent accepts an earlier clock again, despite the record of {}",
             said(set_back.now_unix_ms),
             said(set_back.latest_unix_ms)
         ));
@@ -57,7 +57,7 @@ impl SetClockBack {
 fn set_back(path: &Path, now_unix_ms: i64, by: &str) -> Result<(SetBack, String), Error> {
     if !path.exists() {
         return Err(Error::ClockStays {
-            why: format!("there is no journal at {}; name it with --journal", path.display()),
+            why: format!("there is no journal at {}; give its path with --journal", path.display()),
         });
     }
     let (mut db, _) = Db::open(path)?;
@@ -71,13 +71,13 @@ fn can_be(now: DateTime<Utc>, today: NaiveDate) -> Result<(), String> {
     if now.timestamp_millis() < built_unix_ms() {
         let (now, built) = (said(now.timestamp_millis()), said(built_unix_ms()));
         return Err(format!(
-            "the board's clock says {now}, but this program was built later, {built}; set it first (timedatectl \
+            "the board's clock says {now}, but this program was built later, {built}; set the clock first (timedatectl \
              set-time)"
         ));
     }
     let here = now.with_timezone(&Local).date_naive();
     if here != today && now.date_naive() != today {
-        return Err(format!("the board's clock says {here}, not {today}; set it first (timedatectl set-time)"));
+        return Err(format!("the board's clock says {here}, not {today}; set the clock first (timedatectl set-time)"));
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ The head is the hash of the last entry. Keep it in another place, with its numbe
 its end, also has correct hashes; only a kept hash shows the change (--head 1234:HASH).
 
 Exit codes: 0 the journal is as it was written; 65 a row was altered, added, removed or moved, or --head is not in the journal; 75 some
-steps have no hash, or cannot be read, because another version wrote them; 74 the journal cannot be read.")]
+steps have no hash, or cannot be read, because a different version wrote them; 74 the journal cannot be read.")]
 pub(super) struct Verify {
     /// An earlier head: the number and the hash of an entry
     #[arg(long, value_name = "ENTRY:HASH", value_parser = kept)]
@@ -143,7 +143,7 @@ fn place(altered: &Altered) -> String {
         (Some(step), Some(entry)) => format!("entry {entry}, step {step}"),
         (Some(step), None) => format!("step {step}"),
         (None, Some(entry)) => format!("entry {entry}"),
-        (None, None) => "the book".to_owned(),
+        (None, None) => "the journal".to_owned(),
     };
     match (&altered.key, altered.number) {
         (Some((till, reference)), Some(number)) => text += &format!(" of sale {number} ({reference} of till {till})"),
@@ -154,7 +154,7 @@ fn place(altered: &Altered) -> String {
 }
 
 fn kept(text: &str) -> Result<(i64, String), &'static str> {
-    let wrong = "write it as 1234:HASH, like the head";
+    let wrong = "write the number and the hash of the head as 1234:HASH";
     let (entry, hash) = text.split_once(':').ok_or(wrong)?;
     let entry = entry.parse().ok().filter(|entry| *entry > 0).ok_or(wrong)?;
     let right = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

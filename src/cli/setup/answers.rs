@@ -86,7 +86,7 @@ impl Answers {
             Ok(config) => config.faults().into_iter().find(is_about),
             Err(error) => {
                 let text = error.to_string();
-                let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write another value"));
+                let (wrong, remedy) = text.split_once("; ").unwrap_or((&text, "write a different value"));
                 Some(ConfigFault {
                     line: None,
                     key: key.to_owned(),

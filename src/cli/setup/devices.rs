@@ -18,7 +18,7 @@ use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 const PATIENCE: Duration = Duration::from_secs(12);
 
 /// The message for a port where nothing answers.
-const SILENT: &str = "no Miura reader answers there; check that it is on and that this is its port";
+const SILENT: &str = "no Miura reader answers at this port; check that the reader is on and uses this port";
 
 /// A reader that setup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,9 +69,9 @@ pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
 /// Returns the identity of the reader at a port, or the reason why none was found and the remedy.
 pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
     match doctor::held_by(port) {
-        Some(program) => {
-            Err(format!("not asked, {program} uses it; stop that program (ModemManager and getty take serial lines)"))
-        }
+        Some(program) => Err(format!(
+            "not checked: {program} is using this port; stop that program (ModemManager and getty take serial lines)"
+        )),
         None => ask(port, baud).await,
     }
 }
@@ -91,11 +91,14 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
                 // The reader is restarting; the deadline limits the wait.
                 ReaderEvent::Unready(Unready::Restarting { .. }) => {}
                 ReaderEvent::Unready(Unready::Absent { cause, .. }) => {
-                    return Err(format!("{cause}; check the reader's power and cable, or give another port"));
+                    return Err(format!("{cause}; check the reader's power and cable, or give a different port"));
                 }
                 ReaderEvent::Unready(Unready::WrongDevice { .. }) => {
-                    return Err("no Miura reader answers there; another device has this port, or the reader is off or in another mode"
-                        .to_owned());
+                    return Err(
+                        "no Miura reader answers at this port; check for a different device, or for a reader that is \
+                         off or in a different mode"
+                            .to_owned(),
+                    );
                 }
                 ReaderEvent::Unready(why) => return Err(why.to_string()),
                 _ => {}

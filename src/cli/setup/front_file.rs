@@ -197,7 +197,7 @@ impl FrontAnswers {
     pub(super) fn fault(&self) -> Option<ConfigFault> {
         match self.checked() {
             Ok(None) => None,
-            Ok(Some(said)) => Some(fault(&said, "write another value")),
+            Ok(Some(said)) => Some(fault(&said, "write a different value")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Some(fault("pos-front, which connects tills, is not installed here", "install it, or answer none"))
             }
@@ -227,7 +227,7 @@ impl FrontAnswers {
             return Ok(None);
         }
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().next().unwrap_or("pos-front check fails; check its configuration");
+        let said = said.lines().next().unwrap_or("pos-front check failed; check front.toml");
         let said = said.trim_start_matches("pos-front: ").replace(&format!("{}: ", file.display()), "");
         // The message must name the final folder, not the temporary one.
         Ok(Some(said.replace(&scratch.0.display().to_string(), &folder(&self.file).display().to_string())))
@@ -253,7 +253,7 @@ impl FrontAnswers {
                     "  at the till: https://THIS-BOARD:{}/nexo/, POIID {}, SaleID {}, key {} version {}, the passphrase",
                     self.port, self.poi_id, self.sale_id, self.key_identifier, self.key_version
                 ));
-                out::say("  its certificate for the till: pos-front certificate --pem >terminal-ca.pem");
+                out::say("  the terminal's certificate for the till: pos-front certificate --pem >terminal-ca.pem");
             }
             TillKind::Page | TillKind::None => {
                 out::say(

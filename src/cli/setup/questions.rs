@@ -95,7 +95,7 @@ impl Setup {
             return Ok(());
         }
         let usual = if is_known { answers.merchant.clone() } else { Vec::new() };
-        out::say("The head of each receipt: name, street and town, a line each; end it with an empty line or -.");
+        out::say("The head of each receipt: name, street and town, one line each; end with an empty line or -.");
         let mut lines: Vec<String> = Vec::new();
         loop {
             let before = usual.get(lines.len()).map(String::as_str);
@@ -231,7 +231,7 @@ impl Setup {
                     none_found(board, &ports);
                 }
             } else {
-                out::say("An agent is running and may use the reader: no port is checked.");
+                out::say("An agent is running and may be using the reader, so no port was checked.");
             }
         }
         if self.yes && self.reader.is_none() && found.len() > 1 {
@@ -340,8 +340,8 @@ fn none_found(board: &Board, ports: &[String]) {
         ));
     }
     out::say(
-        "  none was found: connect the reader, switch it on and start again; or give its port (--reader), as \
-         tcp://host:6543 for a network reader",
+        "  no reader was found: connect the reader, switch it on and start again; or give its port with --reader \
+         (tcp://host:6543 for a network reader)",
     );
 }
 

@@ -51,7 +51,7 @@ pub(super) struct TillOptions {
     /// nexo: the till's name for the key [default: mykey]
     #[arg(long, value_name = "NAME")]
     key_identifier: Option<String>,
-    /// nexo: the key's version, as the till has it [default: 1]
+    /// nexo: the key's version, as set in the till [default: 1]
     #[arg(long, value_name = "NUMBER")]
     key_version: Option<String>,
     /// nexo: the common name of the certificate, if the till's library requires one, or none
@@ -85,11 +85,12 @@ impl TillOptions {
             None => Ok(()),
             Some((option, ..)) => {
                 let why = match kind {
-                    TillKind::Zvt => "is only for a nexo till; omit it, or connect one (--till nexo)",
+                    TillKind::Zvt => "applies only to a nexo till; omit it, or connect such a till (--till nexo)",
                     TillKind::Page => {
-                        "applies only to a ZVT or nexo till; omit it, or connect one (--till zvt or --till nexo)"
+                        "applies only to a ZVT or nexo till; omit it, or connect such a till (--till zvt or --till \
+                         nexo)"
                     }
-                    _ => "is for a till, but none is connected; omit it, or connect one (--till)",
+                    _ => "applies only if a till is connected; omit it, or connect a till (--till)",
                 };
                 Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))
             }
@@ -200,8 +201,10 @@ impl Setup {
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
         self.answer_front(answers, question, missing, &|front, text| front.name = text)?;
-        let (given, words) =
-            (till_address.as_deref(), "The till's address, as 192.168.1.20; separate several with commas");
+        let (given, words) = (
+            till_address.as_deref(),
+            "The till's address, for example 192.168.1.20; separate several addresses with commas",
+        );
         let from = is_known.then(|| usual.from.clone());
         let question = Question { key, option: "--till-address", words, given, usual: from };
         self.answer_front(answers, question, missing, &|front, text| front.from = text)?;
@@ -226,11 +229,11 @@ impl Setup {
         let before = is_known.then(|| usual.sale_id.clone());
         let question = Question { key, option: "--sale-id", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| front.sale_id = text)?;
-        let (given, words) = (key_identifier.as_deref(), "Key identifier, as the till has it");
+        let (given, words) = (key_identifier.as_deref(), "Key identifier, as set in the till");
         let before = Some(usual.key_identifier.clone());
         let question = Question { key, option: "--key-identifier", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| front.key_identifier = text)?;
-        let (given, words) = (key_version.as_deref(), "Key version, as the till has it");
+        let (given, words) = (key_version.as_deref(), "Key version, as set in the till");
         let before = Some(usual.key_version.clone());
         let question = Question { key, option: "--key-version", words, given, usual: before };
         self.answer_front(answers, question, missing, &|front, text| front.key_version = text)?;
@@ -267,7 +270,7 @@ impl Setup {
         }
         let what = match is_nexo {
             true => "The passphrase of the till's key",
-            false => "The till's password of six digits; without it voids, refunds and the end of day are refused",
+            false => "The till's password of six digits; without it, voids, refunds and the end of day are refused",
         };
         let enter = match (is_there, is_nexo) {
             (true, _) => ", Enter keeps the existing one",
@@ -298,7 +301,8 @@ impl Setup {
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
             if !self.yes && !self.tills.till_operator {
-                let words = "If operators sign in: may this till work without, because no operator can sign in at it?";
+                let words = "If operators must sign in: may this till work without a signed-in operator, because no \
+                    operator can sign in there?";
                 front.has_operator = !person::agrees(words, true)?;
             }
         }

@@ -33,7 +33,7 @@ pub(super) fn wanted<T: Copy>(headers: &HeaderMap, offered: &[(&str, T)]) -> Res
         (None, [(_, first), ..]) if !is_named => Ok(*first),
         _ => {
             let forms: Vec<&str> = offered.iter().map(|(media, _)| *media).collect();
-            let detail = format!("the available forms are: {}; name one in Accept", forms.join(", "));
+            let detail = format!("the available formats are: {}; name one of them in Accept", forms.join(", "));
             Err(Failure::new(ProblemType::NotAcceptable, detail))
         }
     }

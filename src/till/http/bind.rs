@@ -50,7 +50,7 @@ pub(super) fn given_socket(given: std::os::unix::net::UnixListener, path: &Path)
             .as_pathname()
             .map_or_else(|| "the socket has no path".to_owned(), |path| path.display().to_string());
         let configured = path.display().to_string();
-        return Err(Error::Elsewhere { given, key: "[till] socket", configured, unit: UNIT });
+        return Err(Error::Elsewhere { given, key: "socket in [till]", configured, unit: UNIT });
     }
     let mode = std::fs::metadata(path).map_err(failed)?.permissions().mode() & 0o777;
     if mode & 0o007 != 0 {
@@ -67,7 +67,7 @@ pub(super) fn given_port(given: std::net::TcpListener, wanted: SocketAddr) -> Re
     let address = given.local_addr().map_err(failed)?;
     if address != wanted {
         let (given, configured) = (address.to_string(), wanted.to_string());
-        return Err(Error::Elsewhere { given, key: "[till] http", configured, unit: UNIT });
+        return Err(Error::Elsewhere { given, key: "http in [till]", configured, unit: UNIT });
     }
     given.set_nonblocking(true).and_then(|()| TcpListener::from_std(given)).map_err(failed)
 }
@@ -80,7 +80,10 @@ pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
 /// Returns the port for the status, with the reason if tills cannot connect.
 pub(super) fn seen(address: SocketAddr, refused: Option<&io::Error>) -> PortView {
     let trouble = refused.map(|cause| {
-        format!("tills with a token cannot connect to {address}: {cause}; stop the program that has this port, or change [till] http")
+        format!(
+            "tills with a token cannot connect to {address}: {cause}; stop the program that is using this port, or \
+            change http in [till]"
+        )
     });
     PortView { address: address.to_string(), trouble }
 }

@@ -29,14 +29,14 @@ const LIST_LIMIT: (u32, u32) = (20, 100);
 /// The verbs for closes of day.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/closes" => close,
-        ApiOperation::new("closeDay", "Close the day, or return the close that this reference made")
+        ApiOperation::new("closeDay", "Close the day, or return the close that was made with this reference")
             .text("Counts every transaction that ended since the previous close. It refuses nothing and changes \
                 nothing at the gateway.")
             .needs(Verb::Close)
             .query::<TillQuery>()
             .body::<CloseRequest>(json!({ "reference": "Z-2026-11-20", "print": true }))
             .answers::<CloseView>(201, "The new close, which is recorded.", examples::close_made(false))
-            .answers::<CloseView>(200, "The close that this reference made earlier.", examples::close_made(true))
+            .answers::<CloseView>(200, "The close that was made earlier with this reference.", examples::close_made(true))
             .refuses(&[ProblemType::Reference, ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes" => list,
         ApiOperation::new("listCloses", "List the closes of day, newest first")
@@ -47,7 +47,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::ListUnderWay, ProblemType::Journal]);
     get "/v1/closes/{close}" => show,
         ApiOperation::new("showClose", "Get a close of day as JSON, as a table or as printed")
-            .text("Name it by its number, `last`, or `open`: a preview of the next close, which closes nothing.")
+            .text("Name the close by its number, `last`, or `open`: a preview of the next close, which closes nothing.")
             .needs(Verb::Close)
             .query::<TillQuery>()
             .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
@@ -184,7 +184,7 @@ fn which_close(which: &str) -> Result<WhichClose, Failure> {
 }
 
 fn wrong_cursor() -> Failure {
-    Failure::malformed("cursor: send next of an earlier answer, or omit it").field("cursor")
+    Failure::malformed("cursor: send next from an earlier answer, or omit cursor").field("cursor")
 }
 
 /// The form of an answer with a close.

@@ -27,13 +27,13 @@ use pos_terms::transaction::Taken;
 /// The verb for the till's confirmation.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales/{reference}/confirm" => confirm,
-        ApiOperation::new("confirmSale", "Confirm how much the till accepts of a sale that waits for it")
-            .text("Repeating the same answer changes nothing. Needs the right of its kind.")
+        ApiOperation::new("confirmSale", "Confirm how much of an approved sale the till accepts")
+            .text("Repeating the same answer changes nothing. Needs the right for the transaction's kind.")
             .query::<SaleQuery>()
             .body::<TakenRequest>(json!({ "taken": "all" }))
             .answers::<SaleView>(
                 200,
-                "The transaction, which has ended, with the refund of the rest in `later`, or is being reversed.",
+                "The transaction: it has ended, with the refund of the rest in `later`, or is being reversed.",
                 examples::sale(),
             )
             .refuses(&[ProblemType::NoConfirmationAwaited, ProblemType::Amount, ProblemType::NotPossible])

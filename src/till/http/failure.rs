@@ -41,7 +41,7 @@ impl Failure {
 
     /// Makes the answer if it is unknown whether the agent received the request.
     pub(super) fn no_answer() -> Self {
-        let detail = "the agent does not answer; it may have carried out the request: ask for this reference again";
+        let detail = "the agent did not answer; it may have carried out the request: ask for this reference again";
         Self::new(ProblemType::NoAnswer, detail)
     }
 

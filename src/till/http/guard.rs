@@ -126,7 +126,7 @@ fn no_foreign_page(headers: &HeaderMap) -> Result<(), Failure> {
     }
     match headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
         Some(origin) if origin.strip_prefix("http://") != Some(host) => {
-            Err(forbidden("web pages of other origins may not use the terminal"))
+            Err(forbidden("web pages from other origins may not use the terminal"))
         }
         _ => Ok(()),
     }

@@ -153,7 +153,7 @@ async fn list(
     let cursor: Option<SaleNumber> = cursor
         .map(|cursor| cursor.parse())
         .transpose()
-        .map_err(|_| Failure::malformed("cursor: send next of an earlier answer, or omit it").field("cursor"))?;
+        .map_err(|_| Failure::malformed("cursor: send next from an earlier answer, or omit cursor").field("cursor"))?;
     let filter = SalesFilter { amount, from, to, last4, reference, kind, state, outcome }.read(app.currency)?;
     let permit = caller.may(Verb::List)?;
     let till = permit.one_or_all(till)?;
@@ -189,7 +189,8 @@ async fn totals(
 ) -> Result<Json<TotalsView>, Failure> {
     let numbers =
         carried.split(',').filter(|number| !number.is_empty()).map(str::parse).collect::<Result<Vec<SaleNumber>, _>>();
-    let carried = numbers.map_err(|_| Failure::malformed("carried: must be numbers separated by commas, as 97,112"))?;
+    let carried =
+        numbers.map_err(|_| Failure::malformed("carried: must be numbers separated by commas, for example 97,112"))?;
     if carried.len() > MAX_CARRIED {
         return Err(Failure::malformed(format!("carried: at most {MAX_CARRIED} numbers")));
     }

@@ -21,12 +21,12 @@ const QUERY_DEADLINE: AnswerDeadline = deadline_of("GET", "/v1/query");
 /// The verbs for the gateway's records.
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/payments/{id}" => payment,
-        ApiOperation::new("payment", "Ask the gateway for a payment; the answer has its flat names")
+        ApiOperation::new("payment", "Ask the gateway for a payment; the answer has the gateway's flat names")
             .needs(Verb::AskGateway)
             .answers::<BTreeMap<String, String>>(200, "The payment's fields.", json!({ "result.code": "000.000.000" }))
             .refuses(&[ProblemType::Gateway, ProblemType::Parameter]);
     get "/v1/query" => query,
-        ApiOperation::new("query", "Find payments at the gateway with its own query parameters")
+        ApiOperation::new("query", "Find payments at the gateway with the gateway's query parameters")
             .text("Accepts every parameter of the gateway's query.")
             .needs(Verb::AskGateway)
             .answers::<Found>(200, "The payments.", json!({ "payments": [{ "result.code": "000.000.000" }] }))

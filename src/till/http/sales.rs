@@ -55,9 +55,11 @@ use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, Sale
 /// The verbs for one transaction.
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/sales" => begin,
-        ApiOperation::new("beginSale", "Begin a transaction, or get its state when the reference is known")
-            .text("The agent records it before it answers. Follow it with `GET` and `wait-s`, or with the events.")
-            .text("Needs the right of its kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` or `credit`.")
+        ApiOperation::new("beginSale", "Begin a transaction, or get its state if the reference is already known")
+            .text("The agent records the transaction before it answers. Follow it with `GET` and `wait-s`, or with the \
+                events.")
+            .text("Needs the right for the transaction's kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` \
+                or `credit`.")
             .query::<TillQuery>()
             .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
             .answers::<SaleView>(201, "The new transaction.", examples::begun())
@@ -80,21 +82,21 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/cancel" => cancel,
         ApiOperation::new("cancelSale", "Cancel a transaction")
-            .text("Nothing is charged when `cancel` is `in-time`. Needs the right of its kind.")
+            .text("Nothing is charged when `cancel` is `in-time`. Needs the right for the transaction's kind.")
             .query::<SaleQuery>()
             .body::<Nothing>(json!({}))
             .answers::<CancelView>(200, "Whether the cancel was in time, and the transaction.", examples::cancelled())
             .refuses(&[ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/sales/{reference}/signature" => signature,
         ApiOperation::new("judgeSignature", "Report whether the signature on the slip matches the card")
-            .text("Repeating the same answer changes nothing. Needs the right of its kind.")
+            .text("Repeating the same answer changes nothing. Needs the right for the transaction's kind.")
             .query::<SaleQuery>()
             .body::<SignatureCheck>(json!({ "accepted": true }))
             .answers::<SaleView>(200, "The transaction, which has ended or is being reversed.", examples::sale())
             .refuses(&[ProblemType::NoSignatureAwaited, ProblemType::NoSuchSale, ProblemType::Journal]);
     post "/v1/settle/{number}" => settle,
-        ApiOperation::new("settleSale", "Decide about a transaction that waits for a person")
-            .text("For earlier transactions, when the journal was found to be an outdated copy.")
+        ApiOperation::new("settleSale", "Decide about a transaction that is waiting for a person")
+            .text("For earlier transactions, if the journal was found to be an outdated copy.")
             .needs(Verb::Settle)
             .body::<Settlement>(json!({ "keep": true }))
             .answers::<SaleView>(200, "The transaction; its payment is kept or reversed.", examples::sale())
@@ -356,7 +358,7 @@ async fn show(
     let permit = caller.may(Verb::Show)?;
     let till = permit.one(till)?;
     if wait_s > u32::from(LONGEST_WAIT_S) {
-        return Err(Failure::malformed(format!("wait-s: must be at most {LONGEST_WAIT_S}; then ask again")));
+        return Err(Failure::malformed(format!("wait-s: must be at most {LONGEST_WAIT_S}; to wait longer, ask again")));
     }
     let deadline = Instant::now() + Duration::from_secs(wait_s.into());
     // Listening begins before the first request, so an end between the two is not missed.

@@ -54,7 +54,7 @@ impl SalesFilter {
 fn time(field: &str, text: Option<String>) -> Result<Option<DateTime<FixedOffset>>, Failure> {
     let read = text.map(|text| DateTime::parse_from_rfc3339(&text)).transpose();
     read.map_err(|_| {
-        let detail = format!("{field}: must be a time, as 2026-11-20T12:00:00Z; write + as %2B");
+        let detail = format!("{field}: must be a time, for example 2026-11-20T12:00:00Z; write + as %2B");
         Failure::malformed(detail).field(field)
     })
 }

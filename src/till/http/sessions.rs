@@ -90,7 +90,7 @@ pub(super) const ROUTES: &[Route] = routes! {
 fn place(caller: &Caller, headers: &HeaderMap) -> Result<Option<PinPlace>, Failure> {
     let Some(given) = headers.get(&PLACE) else { return Ok(None) };
     if !caller.says_places() {
-        let message = "Pos-Place: only a program in a [[till.peer]] may send it";
+        let message = "Pos-Place: only a program in a [[till.peer]] may send this header";
         return Err(Failure::new(ProblemType::Forbidden, message));
     }
     let place = given.to_str().ok().and_then(PinPlace::parse);

@@ -41,14 +41,14 @@ pub(super) const ROUTES: &[Route] = routes! {
             .answers::<StatusView>(200, "The terminal.", examples::status());
     get "/v1/metrics" => figures,
         ApiOperation::new("metrics", "Get metrics (OpenMetrics)")
-            .text("Over HTTP with a token only if `[till] metrics` is set.")
+            .text("Over HTTP with a token, only if `metrics` is set in `[till]`.")
             .needs(Verb::Metrics)
             .answers_text(200, "The figures.", OPEN_METRICS, "# EOF\n");
     post "/v1/log-level" => log_level,
         ApiOperation::new("logLevel", "Change the log level for a limited time")
             .needs(Verb::Log)
             .body::<LogRequest>(json!({ "level": "debug", "forS": 600 }))
-            .answers::<Option<LogView>>(200, "The log level; `null`: the level of the start.", json!({ "level": "debug", "leftS": 600 }))
+            .answers::<Option<LogView>>(200, "The log level; `null`: the usual level.", json!({ "level": "debug", "leftS": 600 }))
             .refuses(&[ProblemType::NotPossible]);
     post "/v1/reader/amount" => type_amount,
         ApiOperation::new("typeAmount", "Ask for an amount at the reader; this begins no transaction")
@@ -60,18 +60,18 @@ pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/reader/text" => show_text,
         ApiOperation::new("showText", "Show a text of the till to the customer between sales")
             .text(
-                "It stays until the reader shows another text, at the latest until the next sale. Text that does not \
-                 fit the display is cut.",
+                "The text stays until the reader shows another text, at the latest until the next sale. Text that does \
+                 not fit the display is cut.",
             )
             .needs(Verb::TillsText)
             .body::<TextRequest>(json!({ "text": "Total 12.34 EUR\nThank you" }))
             .answers_nothing(204, "The reader has the text.")
             .refuses(&[ProblemType::NotReady]);
     post "/v1/printer/lines" => print_lines,
-        ApiOperation::new("printLines", "Print lines of the till that are not a receipt of this terminal")
+        ApiOperation::new("printLines", "Print the till's own lines, which are not a receipt of this terminal")
             .text(
-                "The answer comes when they are printed, as far as the printer reports it. They are tried once and not \
-                 kept: after a refusal the till may send them again.",
+                "The answer comes when the lines are printed, as far as the printer reports it. The lines are tried \
+                 once and not kept: after a refusal, the till may send them again.",
             )
             .needs(Verb::TillsText)
             .body::<LinesRequest>(json!({
@@ -245,7 +245,7 @@ enum WantedLevel {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct LogRequest {
-    /// The level. `usual` is the level of the start.
+    /// The level. `usual` is the level that the agent started with.
     level: WantedLevel,
     /// The number of seconds for which the level lasts. The default is an hour.
     #[serde(default, rename = "forS", deserialize_with = "whole_number")]

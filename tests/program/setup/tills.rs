@@ -60,25 +60,27 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.until("names a till twice");
         terminal.answers("The till's name here", "");
         terminal.answers("The till's address", "192.168.1");
-        terminal.until("zvt[1].from: cannot be this array; write a list of addresses");
+        terminal.until("zvt[1].from: has an invalid value (array); write a list of addresses");
         terminal.answers("The till's address", "");
         terminal.until(
             "is open to everyone who can reach it, and the protocol has no authentication; write the till's address",
         );
         terminal.answers("The till's address", "192.168.1.20");
         terminal.answers("The port at which the till finds the terminal [20007]", "99999");
-        terminal.until("zvt[1].listen: cannot be this string");
+        terminal.until("zvt[1].listen: has an invalid value (string)");
         terminal.answers("The port at which the till finds the terminal", "");
         terminal.until("(it is not shown, Enter for none): ");
         terminal.types("12\r");
         let place = site.text("etc/kasse-1.zvt");
-        terminal.until(&format!("password-file: {place}: is not six digits; write the till's six digits to it"));
+        terminal.until(&format!(
+            "password-file: {place}: is not six digits; write the till's six-digit password to the file"
+        ));
         terminal.until("(it is not shown, Enter for none): ");
         terminal.types(&format!("{PASSWORD}\r"));
         terminal.answers("Rights of the page and the till [sale, pre-authorise, ", "sale, refunds");
         terminal.until("refunds");
         terminal.answers("Rights of the page and the till", "");
-        terminal.answers("If operators sign in: may this till work without", "");
+        terminal.answers("If operators must sign in: may this till work without a signed-in operator", "");
         assert_eq!(site.files(), [], "nothing is written before the last answer");
         terminal.answers("front.toml?", "yes");
         let (status, shown, _) = terminal.ends();
@@ -139,10 +141,10 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     assert!(text(&output).contains("also give --till-address, --sale-id, --till-secret-file"), "{}", text(&output));
     for (option, value, says) in [
         ("--till-name", "kasse 1", "--till-name: must be 1 to 32 letters"),
-        ("--till-address", "kasse.local", "--till-address: nexo.from: cannot be this array"),
-        ("--till-port", "0x20", "--till-port: nexo.listen: cannot be this string"),
+        ("--till-address", "kasse.local", "--till-address: nexo.from: has an invalid value (array)"),
+        ("--till-port", "0x20", "--till-port: nexo.listen: has an invalid value (string)"),
         ("--poi-id", "", "--poi-id: nexo.poi-id: \"\" is not a POIID"),
-        ("--key-version", "one", "--key-version: nexo.till[1].key-version: cannot be this string"),
+        ("--key-version", "one", "--key-version: nexo.till[1].key-version: has an invalid value (string)"),
         ("--certificate-name", "no host", "--certificate-name: nexo.certificate-name: \"no host\" is not a host name"),
         ("--till-rights", "everything", "--till-rights: "),
         ("--front-user", "0", "--front-user: root has every right"),
@@ -156,9 +158,9 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     }
     // Options for a till that is not connected are refused, not ignored.
     for (kind, says) in [
-        ("zvt", "--sale-id: is only for a nexo till"),
-        ("page", "--till-address: is only for a till"),
-        ("none", "--front-user: is for a till, but none is connected"),
+        ("zvt", "--sale-id: applies only to a nexo till"),
+        ("page", "--till-address: applies only to a ZVT or nexo till"),
+        ("none", "--front-user: applies only if a till is connected"),
     ] {
         let output = run(with(&without(&good, "--till"), &["--till", kind]), token).await;
         assert_eq!(output.status.code(), Some(64), "{kind}: {}", text(&output));

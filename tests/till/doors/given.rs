@@ -100,14 +100,16 @@ async fn a_socket_that_is_not_the_configured_one_is_refused_by_name() {
     let elsewhere = Doors::open(&other, &own_address(9));
     let (code, said) = refused(elsewhere.command(&shop.config(), 1)).await;
     assert_eq!(code, Some(74), "{said}");
-    for words in [other.to_str().unwrap(), "[till] socket says", shop.socket().to_str().unwrap(), "pos-agent.socket"] {
+    for words in
+        [other.to_str().unwrap(), "but socket in [till] is", shop.socket().to_str().unwrap(), "pos-agent.socket"]
+    {
         assert!(said.contains(words), "{words}: {said}");
     }
 
     let doors = Doors { unix: Doors::open(&shop.socket(), &own_address(10)).unix, tcp: elsewhere.tcp };
     let (code, said) = refused(doors.command(&shop.config(), 2)).await;
     assert_eq!(code, Some(74), "{said}");
-    for words in [&*own_address(9), "[till] http says", &address, "pos-agent-http.socket"] {
+    for words in [&*own_address(9), "but http in [till] is", &address, "pos-agent-http.socket"] {
         assert!(said.contains(words), "{words}: {said}");
     }
 

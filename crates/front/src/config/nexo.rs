@@ -90,11 +90,11 @@ impl NexoConfig {
         let needs_list = listen.ip().is_unspecified() || !(listen.ip().is_loopback() || sealed);
         if self.from.is_empty() && needs_list {
             let wrong = format!("{listen} is open to everyone who can reach it");
-            let remedy = "write the tills' addresses in from, such as from = [\"192.168.1.20\"]";
+            let remedy = "write the tills' addresses in from, for example from = [\"192.168.1.20\"]";
             say("nexo.listen".to_owned(), wrong, remedy);
         }
         if !is_name(&self.poi_id) {
-            let remedy = "write the name that the tills use for this terminal, such as poi-id = \"PosAgent-0001\"";
+            let remedy = "set the name that the tills use for this terminal, for example poi-id = \"PosAgent-0001\"";
             say("nexo.poi-id".to_owned(), format!("{:?} is not a POIID", self.poi_id), remedy);
         }
         if let Some(name) = self.common_name.as_ref().filter(|name| !is_common_name(name)) {
@@ -106,7 +106,7 @@ impl NexoConfig {
             say("nexo.till".to_owned(), "there is none".to_owned(), "write one [[nexo.till]] table for each till");
         }
         if self.tills.len() > MOST {
-            say("nexo.till".to_owned(), format!("{} of them", self.tills.len()), "write 16 at most");
+            say("nexo.till".to_owned(), format!("there are {}", self.tills.len()), "write 16 at most");
         }
         let (mut tills, mut sale_ids) = (names.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
         for till in &self.tills {
@@ -123,7 +123,7 @@ impl NexoConfig {
             }
             if let Some(name) = till.ignore.iter().find(|name| name.is_empty() || !may_be_ignored(name)) {
                 let wrong = format!("ignore: {name:?} cannot be ignored: it changes what is paid");
-                say(key.clone(), wrong, "omit it; reserves = true accepts authorisationType and manualCapture");
+                say(key.clone(), wrong, "omit this name; reserves = true accepts authorisationType and manualCapture");
             }
             if let Err((wrong, remedy)) = till.key() {
                 say(key, wrong, remedy);
@@ -157,12 +157,12 @@ impl NexoTillConfig {
 
     /// Returns the key that the till shares with the terminal, if it has one.
     pub(crate) fn key(&self) -> Result<Option<Key>, Wrong> {
-        let remedy = "write the passphrase to it, owned by pos-front, mode 0600; set key-identifier as in the till";
+        let remedy = "write the passphrase to a file, owned by pos-front, mode 0600; set key-identifier as in the till";
         let Some(file) = &self.passphrase_file else {
             if self.key_identifier.is_empty() {
                 return Ok(None);
             }
-            return Err(("passphrase-file: is missing, but there is a key-identifier".to_owned(), remedy));
+            return Err(("passphrase-file: is missing, but key-identifier is set".to_owned(), remedy));
         };
         let passphrase = secret_line("passphrase-file", file, remedy)?;
         let key = Key::derive(&passphrase, &self.key_identifier, self.key_version);

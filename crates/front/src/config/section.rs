@@ -34,7 +34,7 @@ impl Section<'_> {
         let kind = value.type_str();
         let read = value.try_into().ok().and_then(fitting);
         if read.is_none() {
-            self.fault(key, format!("cannot be this {kind}"), &format!("write {wanted}"));
+            self.fault(key, format!("has an invalid value ({kind})"), &format!("write {wanted}"));
         }
         read
     }
@@ -46,7 +46,7 @@ impl Section<'_> {
     /// Takes a required text.
     pub(super) fn needed_text(&mut self, key: &str) -> String {
         if !self.table.contains_key(key) {
-            self.fault(key, "is missing", "write it");
+            self.fault(key, "is missing", "add this key");
         }
         self.text(key).unwrap_or_default()
     }

@@ -101,11 +101,14 @@ impl ZvtConfig {
                 format!(
                     "listen: {listen} is open to everyone who can reach it, and the protocol has no authentication"
                 ),
-                "write the till's address in from, such as from = [\"192.168.1.20\"]",
+                "write the till's address in from, for example from = [\"192.168.1.20\"]",
             )),
             ZvtLine::Tcp { .. } => {}
             ZvtLine::Serial { speed: 0, .. } => {
-                all.push(("listen and serial: both are given".to_owned(), "a till has one line: omit one of them"));
+                all.push((
+                    "listen and serial: both are given".to_owned(),
+                    "omit one of them, because a till has one line",
+                ));
             }
             ZvtLine::Serial { speed, .. } if !SPEEDS.contains(&u64::from(*speed)) => {
                 all.push((
@@ -124,7 +127,7 @@ impl ZvtConfig {
     /// Returns the password, if the till uses one.
     pub(crate) fn password(&self) -> Result<Option<u32>, Wrong> {
         let Some(file) = &self.password_file else { return Ok(None) };
-        let remedy = "write the till's six digits to it, owned by pos-front, mode 0600";
+        let remedy = "write the till's six-digit password to the file, owned by pos-front, mode 0600";
         let text = secret_line("password-file", file, remedy)?;
         let digits = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|_| digits);
@@ -136,13 +139,13 @@ impl ZvtConfig {
 pub(super) fn judge(zvt: &[ZvtConfig], others: &[&String]) -> Vec<(String, Wrong)> {
     let mut all = Vec::new();
     if zvt.len() > MOST {
-        all.push(("zvt".to_owned(), (format!("{} of them", zvt.len()), "write 16 at most")));
+        all.push(("zvt".to_owned(), (format!("there are {}", zvt.len()), "write 16 at most")));
     }
     let (mut lines, mut names) = (BTreeSet::new(), others.iter().copied().collect::<BTreeSet<_>>());
     for one in zvt {
         let key = format!("zvt {:?}", one.till);
         if !lines.insert(one.line.to_string()) {
-            let wrong = ("another till has the same line".to_owned(), "give each till its own port or serial line");
+            let wrong = ("a different till has the same line".to_owned(), "give each till its own port or serial line");
             all.push((key.clone(), wrong));
         }
         let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";

@@ -35,7 +35,7 @@ pub(super) async fn hold(path: &Path, speed: u32, events: &mpsc::Sender<Event>) 
                 said = true;
                 tracing::warn!(
                     path = %path.display(), %error,
-                    "a till's serial line cannot be opened; check serial of [[zvt]]"
+                    "a till's serial line cannot be opened; check serial in [[zvt]]"
                 );
             }
             Err(_) => {}

@@ -84,7 +84,7 @@ async fn a_user_who_may_not_use_the_control_socket_is_told_who_may() {
     let settings =
         format!("control = {:?}\nstate = {:?}\n[listen]\nhttp = [\"127.0.0.1:0\"]", at("control.sock"), at("state"));
     std::fs::write(at("front.toml"), settings).unwrap();
-    for (mode, says) in [(0o600, "run this as root"), (0o660, "usermod -aG daemon nobody")] {
+    for (mode, says) in [(0o600, "run this command as root"), (0o660, "usermod -aG daemon nobody")] {
         open(&at("control.sock"), mode);
         chown(at("control.sock"), None, Some(1)).unwrap();
         let mut program = Command::new(at("pos-front"));

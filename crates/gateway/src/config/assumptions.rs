@@ -137,7 +137,8 @@ impl TryFrom<String> for NotFound {
         };
         read().ok_or_else(|| {
             format!(
-                "\"{text}\" is not an HTTP status (2xx or 4xx, not 401 and 403) and a result code; write it as \"404 700.400.580\""
+                "\"{text}\" is not an HTTP status (2xx or 4xx, but not 401 or 403) with a result code; write it as \
+                 \"404 700.400.580\""
             )
         })
     }
@@ -281,7 +282,7 @@ pub(super) fn check_all(found: &mut FaultList, assumed: &Assumptions) {
         found.add(check(
             !other.iter().any(|list| Assumptions::is_listed(list, &not_found.code)),
             "gateway.assumptions.query-not-found",
-            &format!("{} is on the list throttled, uncertain or pending", not_found.code),
+            &format!("{} is also in throttled, uncertain or pending", not_found.code),
             "write the code that the gateway returns when it finds nothing",
         ));
     }
@@ -344,7 +345,7 @@ fn paths(found: &mut FaultList, assumed: &Assumptions) {
         found.add(check(
             fits,
             &format!("gateway.assumptions.{key}"),
-            "must be a path with {id} once, without ? and #",
+            "must be a path that contains {id} once, without ? or #",
             &format!("write it as \"{example}\""),
         ));
     }
@@ -367,7 +368,7 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
             codes.len() >= least && codes.iter().all(entry),
             &format!("gateway.assumptions.{key}"),
             &format!("must be {many} (result codes or prefixes: digits and dots, up to 11)"),
-            "write it as [\"000.000.\"], or omit it for the default",
+            "write it as [\"000.000.\"], or omit the key for the default",
         ));
     }
 }

@@ -155,7 +155,7 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
         entity,
         "gateway.entity-id",
         "must be 32 lower-case hex characters",
-        "copy it from the gateway's letter",
+        "copy the id from the gateway's letter",
     ));
     found.add(check(
         gateway.token_file.is_some() != gateway.token_credential.is_some(),
@@ -177,7 +177,7 @@ fn connection(found: &mut FaultList, gateway: &Gateway) {
         gateway.ca_pins.len() <= MAX_PINS && gateway.ca_pins.iter().all(pin),
         "gateway.ca-pins",
         "must be up to 16 pins: \"sha256/\" and the SHA-256 of a CA's key in base64",
-        "copy a pin that pos-agent doctor shows, or omit it",
+        "copy a pin that pos-agent doctor shows, or omit the key",
     ));
     if let Some(model) = &gateway.device_type {
         let fits = is_made_of(model, 32, |b| b.is_ascii_graphic() || b == b' ') && model.trim() == model;
@@ -327,8 +327,8 @@ pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
             (
                 format!("systemd did not pass the credential \"{name}\""),
                 format!(
-                    "write it to the file of the unit's LoadCredential={name}:… (by default /etc/pos-agent/{name}) as \
-                     root, mode 0600; then systemctl restart pos-agent"
+                    "as root, write it to the file in the unit's LoadCredential={name}:… (by default \
+                     /etc/pos-agent/{name}), mode 0600; then run: systemctl restart pos-agent"
                 ),
             )
         }));
@@ -336,8 +336,9 @@ pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
 }
 
 fn certificates(key: &str, file: &Path, whose: &str) -> Result<(), ConfigFault> {
-    let wrong =
-        |what: &str| fault(key, &format!("{}: {what}", file.display()), &format!("put {whose} there in PEM form"));
+    let wrong = |what: &str| {
+        fault(key, &format!("{}: {what}", file.display()), &format!("write {whose} to this file, in PEM form"))
+    };
     let found = CertificateDer::pem_file_iter(file).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
     let mut count = 0_usize;
     for certificate in found {

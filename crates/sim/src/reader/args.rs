@@ -204,7 +204,7 @@ pub fn carry_out(line: &str, reader: &Reader) -> Result<(), String> {
         (Some("tap"), name) => {
             let card = named(name)?;
             if reader.watch().borrow().waits_for != WaitsFor::Card {
-                return Err("the reader does not wait for a tap; start a sale first".to_owned());
+                return Err("the reader is not waiting for a tap; start a sale first".to_owned());
             }
             reader.present(card, CardEntry::Tap);
         }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! # a line is a rule, or a comment
-//! on waiting: tap tap-pin              # whenever the reader waits for a card
+//! on waiting: tap tap-pin              # whenever the reader is waiting for a card
 //! on pin 2: type 9999, wait 1s, remove # the second PIN prompt of all
 //! on asked: unplug 2s
 //! after 300ms: key cancel              # once, counted from the script's beginning
@@ -88,7 +88,7 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("frame", ScriptEvent::Frame, "a command has arrived and is not processed yet"),
     ("abort", ScriptEvent::Abort, "ABORT has arrived and is not processed yet"),
     ("sale", ScriptEvent::Sale, "a sale begins"),
-    ("waiting", ScriptEvent::Waiting, "the reader waits for a card"),
+    ("waiting", ScriptEvent::Waiting, "the reader is waiting for a card"),
     ("inserted", ScriptEvent::Inserted, "a card is in the slot"),
     ("start", ScriptEvent::Start, "the reader begins to read the chip"),
     ("choice", ScriptEvent::Choice, "the cardholder must choose an application"),
@@ -119,13 +119,13 @@ pub const ACTIONS: &[(&str, &str)] = &[
     ("silent [TIME]", "loses the next message, or each message of this time"),
     ("delay TIME", "delays each later message by this time"),
     ("clear", "stops encrypting card data"),
-    ("amount MINOR", "makes the card sign another amount; right: the requested amount"),
+    ("amount MINOR", "makes the card sign a different amount; right: the requested amount"),
     ("wait TIME", "delays the actions that follow"),
     (
         "flood KIND",
         "sends without end, as fast as the line allows: status, cards, keys, answers, garbage, partial or huge; nothing: ends it",
     ),
-    ("serial DIGITS", "acts as another reader, which the next identity request shows"),
+    ("serial DIGITS", "acts as a different reader, which the next identity request shows"),
     ("version FILE TEXT", "changes the version of a configuration file, or adds a file"),
 ];
 

@@ -33,7 +33,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// `pos-sim till nexo`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ctrl-C while a payment waits for its card sends an Abort; the answer of the payment still comes.\n\n\
+Ctrl-C while a payment is waiting for its card sends an Abort; the answer to the payment still arrives.\n\n\
 Examples:\n  \
 pos-front certificate --pem > ca.pem\n  \
 pos-sim till nexo --ca ca.pem --passphrase-file key pay 12.50\n  \
@@ -280,7 +280,9 @@ impl<'a> Till<'a> {
         let posted = self.client.post(&self.args.at).header("content-type", "application/json").body(bytes);
         let unknown = |error: reqwest::Error| {
             let at = &self.args.at;
-            let asks = format!("{at}: {error}; is the front running? `repeat {service_id}` shows its outcome");
+            let asks = format!(
+                "{at}: {error}; check that the front is running, then use `repeat {service_id}` to see the outcome"
+            );
             io::Error::new(io::ErrorKind::ConnectionAborted, asks)
         };
         let answer = posted.send().await.map_err(unknown)?;

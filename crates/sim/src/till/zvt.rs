@@ -27,7 +27,7 @@ const T3: Duration = Duration::from_secs(5);
 /// `pos-sim till zvt`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ctrl-C while a payment waits for its card sends an abort (06 B0); a second Ctrl-C closes the connection.\n\n\
+Ctrl-C while a payment is waiting for its card sends an abort (06 B0); a second Ctrl-C closes the connection.\n\n\
 Examples:\n  \
 pos-sim till zvt pay 12.50                       a payment; `repeat` shows its outcome\n  \
 pos-sim till zvt --at 192.168.1.30:20007 diagnosis\n  \
@@ -107,8 +107,9 @@ pub(super) async fn run(args: Args) -> io::Result<u8> {
     let command = command(&args)?;
     let connect = TcpStream::connect(args.at);
     let stream = timeout(T3, connect).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
-    let stream =
-        stream.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}; is the front running?", args.at)))?;
+    let stream = stream.map_err(|error| {
+        io::Error::new(error.kind(), format!("{}: {error}; check that the front is running", args.at))
+    })?;
     stream.set_nodelay(true)?;
     let mut till = Till { stream, splitter: Splitter::default(), waiting: Vec::new(), trace: args.trace };
     let mut fields = Fields::default();
@@ -175,8 +176,12 @@ impl Till {
     async fn hear(&mut self, until: Instant) -> io::Result<Apdu> {
         let mut chunk = [0; 4096];
         while self.waiting.is_empty() {
-            let silent =
-                || io::Error::new(io::ErrorKind::TimedOut, "the terminal says nothing; `repeat` shows its outcome");
+            let silent = || {
+                io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the terminal is not answering; use `repeat` to see the outcome",
+                )
+            };
             let count = timeout_at(until, self.stream.read(&mut chunk)).await.map_err(|_| silent())??;
             let mut bytes = chunk.get(..count).unwrap_or_default();
             if bytes.is_empty() {
@@ -216,7 +221,7 @@ impl Till {
                 }
             };
             if apdu.control.is_answer() {
-                say(if apdu.control.0 == 0x80 { "the terminal stops" } else { "too late to stop" });
+                say(if apdu.control.0 == 0x80 { "the terminal is stopping the payment" } else { "too late to stop" });
                 continue;
             }
             let told = TerminalMessage::read(&apdu).map_err(io::Error::other)?;

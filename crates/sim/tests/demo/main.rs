@@ -142,7 +142,7 @@ fn a_shop_on_one_screen_from_the_first_sale_through_a_power_cut_to_the_end() {
     assert!(shop.emulator.screen().alternate_screen());
 
     shop.press("n");
-    shop.shows(&["New sale", "12.34", "It is declined: there is not enough money on the account."]);
+    shop.shows(&["New sale", "12.34", "It is declined: there is not enough money in the account."]);
     shop.press("\r");
     shop.shows(&["demo-1: Waiting for a card to pay 12.34 EUR", "INSERT, TAP OR SWIPE", "i insert  s swipe"]);
     shop.press("i");

@@ -31,7 +31,7 @@ fn every_state(size: (u16, u16)) {
 fn sales(shop: &mut Terminal, size: (u16, u16)) {
     // The reader shows the amount from the agent.
     shop.press("n\r");
-    shop.says("12.34 EUR INSERT, TAP OR SWIPE It waits for a card. The slot is empty.");
+    shop.says("12.34 EUR INSERT, TAP OR SWIPE It is waiting for a card. The slot is empty.");
     shop.cuts_no_word(size);
     shop.press("i");
     shop.says("12.34 EUR ENTER PIN * The customer types the PIN. It holds chip-pin.");

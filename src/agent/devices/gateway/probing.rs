@@ -107,7 +107,7 @@ impl GatewayControl {
             Ok(Probed { unix_s, round_trip }) => {
                 self.probing.was_answered = true;
                 self.probing.told = None;
-                tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway answers");
+                tracing::debug!(unix_s, round_trip_us = round_trip.as_micros(), "the gateway is answering");
                 let is_first_time = self.clock.gateway().is_none() && unix_s.is_some();
                 self.clock.gateway_says(unix_s);
                 if let Some(warning) = self.clocks_differ() {
@@ -118,7 +118,7 @@ impl GatewayControl {
             Err(fault) => {
                 // Each cause is logged only once, because probes repeat every few minutes.
                 if self.probing.told.replace(fault.as_str()) != Some(fault.as_str()) {
-                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway does not answer");
+                    tracing::warn!(fault = fault.as_str(), why = %fault, "the gateway is not answering");
                 }
                 if self.probing.was_answered {
                     ProbeBrought::Silence

@@ -57,14 +57,14 @@ impl ReaderControl {
         let change = ReaderChange { unix_ms: self.clock.unix_ms(), reader, before };
         let told = change.before.as_ref().map(|_| {
             let words = change.words();
-            tracing::warn!("the card reader changed: {words}; if this was not intended, stop using it");
+            tracing::warn!("the card reader changed: {words}; if this change was not intended, stop using the reader");
             format!("The card reader changed: {words}")
         });
         if !self.recorded.may_record(self.clock.monotonic()) {
-            tracing::warn!("the reader changes repeatedly; this change is not recorded");
+            tracing::warn!("the reader changes repeatedly; this change was not recorded");
         } else if let Err(error) = journal.mark_reader(&change.reader, change.unix_ms) {
             // At its next start, the reader is compared with the same record again.
-            tracing::warn!(%error, "the change of the reader is not recorded");
+            tracing::warn!(%error, "the change of the reader was not recorded");
             return told;
         }
         self.recorded.latest = Some(change);

@@ -165,7 +165,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-insert",
-        about: "when tapped it must be inserted",
+        about: "after a tap, it must be inserted",
         pan: "4217651111111119",
         holder: "TEST CARD/INSERT ME",
         chip: CHIP_AND_PIN,

@@ -25,7 +25,7 @@ pub(super) fn description(card: &Card) -> &'static str {
         "tap" => "It is tapped and needs no PIN.",
         "tap-pin" => "It is tapped and needs the PIN.",
         "tap-magstripe" => "It is tapped and sends magnetic stripe data.",
-        "tap-insert" => "When it is tapped, it must be inserted.",
+        "tap-insert" => "After a tap, it must be inserted.",
         "swipe" => "It has only a stripe. The customer signs.",
         "swipe-pin" => "It has only a stripe and needs the PIN.",
         "chip-signature" => "Its chip asks for a signature.",

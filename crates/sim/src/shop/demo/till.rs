@@ -335,7 +335,7 @@ impl Till {
 /// Returns the next step. Dropping the future loses no data.
 async fn next_step(events: &mut Events) -> Result<Step, Failed> {
     loop {
-        let event = events.next().await.map_err(lost)?.ok_or_else(|| lost("it closed the stream of events"))?;
+        let event = events.next().await.map_err(lost)?.ok_or_else(|| lost("the agent closed the event stream"))?;
         if let Some(step) = step(&event) {
             return Ok(step);
         }

@@ -48,7 +48,7 @@ pub(super) fn ready_made() -> impl Iterator<Item = (String, &'static str)> {
 /// Describes the outcome of these cents for people who do not know gateways.
 fn plainly(cents: u8) -> &'static str {
     match cents {
-        51 => "It is declined: there is not enough money on the account.",
+        51 => "It is declined: there is not enough money in the account.",
         52 => "It is declined: the card was reported lost.",
         53 => "It is declined: the card has expired.",
         54 => "It is declined: the bank gives no reason.",

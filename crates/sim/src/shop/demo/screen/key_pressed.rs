@@ -192,7 +192,7 @@ impl Model {
 
     fn compare(&mut self, accepted: bool) -> Option<ShopAction> {
         let Some(sale) = self.sale.as_ref().filter(|sale| sale.waits_for_signature()) else {
-            return self.in_vain("No sale waits for a signature check.");
+            return self.in_vain("No sale is waiting for a signature check.");
         };
         let asked = Asked::Signature(sale.reference.clone(), accepted);
         let words = if accepted {

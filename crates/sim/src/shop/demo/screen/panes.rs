@@ -46,7 +46,7 @@ pub(super) fn waiting(model: &Model) -> &'static str {
         WaitsFor::Agent if model.under_way().is_some_and(|sale| sale.kind == "sale") => "Do what the display says.",
         WaitsFor::Agent if model.display.card_in_slot => "Take the card out.",
         WaitsFor::Agent => "It is idle.",
-        WaitsFor::Card => "It waits for a card.",
+        WaitsFor::Card => "It is waiting for a card.",
         WaitsFor::Pin => "The customer types the PIN.",
         WaitsFor::Number => "Type the tip on the reader.",
         WaitsFor::Choice => "The customer chooses.",
