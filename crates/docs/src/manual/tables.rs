@@ -69,16 +69,17 @@ pub(super) fn parameters() -> String {
             let _ = writeln!(table, "\n## {group}\n\n| name | in | required | format |\n|---|---|---|---|");
         }
         let name = parameter.name();
-        let (direction, need) = (parameter.section.direction.as_str(), parameter.need().as_str());
-        let call = match parameter.call().as_str() {
-            "payment" => String::new(),
-            other => format!(", {other}"),
-        };
+        // What most rows say is left out of them: the page names it once.
+        let unless = |usual: &str, word: &str| if word == usual { String::new() } else { word.to_owned() };
+        let need = unless("optional", parameter.need().as_str());
+        let direction = unless("request", parameter.section.direction.as_str());
+        let place = [direction, unless("payment", parameter.call().as_str())];
+        let place = place.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ");
         let format = match parameter.format_of(&name) {
             words @ parameter::Format::List(_) => words.to_string(),
             format => format.code(),
         };
-        let _ = writeln!(table, "| `{name}` | {direction}{call} | {need} | {} |", cell(&format));
+        let _ = writeln!(table, "| `{name}` | {place} | {need} | {} |", cell(&format));
     }
     table
 }
