@@ -358,7 +358,7 @@ mod tests {
         let (clock, now) = held_up();
         assert!(clock.local().is_none());
         let said = clock.untrusted().to_string();
-        assert!(said.contains("the journal's latest record is of") && said.contains("set-clock-back"), "{said}");
+        assert!(said.contains("the journal's latest record is from") && said.contains("set-clock-back"), "{said}");
         clock.set_back(now.timestamp_millis());
         assert_eq!(clock.trusted_board(), Some(now));
         assert!(clock.agreed_earlier().is_none());

@@ -68,7 +68,7 @@ mod tests {
     fn the_object_has_the_members_of_the_standard() {
         let view = ProblemView { retry_after_s: Some(1), ..ProblemView::new(ProblemType::TooManyRequests, "wait") };
         let wanted = serde_json::json!({
-            "type": "urn:pos-agent:problem:too-many-requests", "title": "This caller sends too many requests at a time",
+            "type": "urn:pos-agent:problem:too-many-requests", "title": "This caller is sending too many requests at the same time",
             "status": 429, "detail": "wait", "code": "too-many-requests", "retryAfterS": 1,
         });
         assert_eq!(serde_json::to_value(&view).unwrap(), wanted);

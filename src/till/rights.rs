@@ -857,7 +857,7 @@ mod tests {
         for other in [Some("counter"), Some("kasse-9"), Some(""), None] {
             assert_eq!(at(other).may(refund).unwrap_err(), Denied::OperatorRequired, "{other:?}");
             let refused = at(other).with_stated("12".to_owned()).unwrap_err().to_string();
-            assert!(refused.contains("without-operator of the [[till.peer]] with uid = 7"), "{refused}");
+            assert!(refused.contains("without-operator in the [[till.peer]] table with uid = 7"), "{refused}");
         }
         // A caller with one till may leave its name out.
         let mut config = peer(7, &["kasse-1"], Right::ALL);
@@ -890,7 +890,7 @@ mod tests {
         let stated = exempt.with_stated("12".to_owned()).unwrap();
         assert_eq!(stated.who().stated_operator.as_deref(), Some("12"));
         let refused = asked.with_stated("12".to_owned()).unwrap_err().to_string();
-        assert!(refused.contains("operator = false of the [[till.token]] with till"), "{refused}");
+        assert!(refused.contains("operator = false in the [[till.token]] table with till"), "{refused}");
         let signed_in = exempt.with(present(true, Some(Role::Cashier)));
         assert!(signed_in.with_stated("12".to_owned()).is_err(), "two persons");
         assert!(token(Rights::till()).with_stated("12".to_owned()).is_ok(), "nobody signs in here");
@@ -909,17 +909,17 @@ mod tests {
         let told = |caller: &Caller| caller.may(credit).unwrap_err().to_string();
         assert_eq!(
             told(&token(Rights::till())),
-            "till till-1 needs the right credit for this; add it to rights of the [[till.token]] with till = \"till-1\""
+            "till till-1 needs the right credit for this request; extend rights in the [[till.token]] table with till = \"till-1\""
         );
         let config = peer(7, &["a"], [Right::Read]);
         assert_eq!(
             told(&Caller::at_socket(Some(7), 1, &config)),
-            "user 7 needs the right credit for this; add it to rights of the [[till.peer]] with uid = 7"
+            "user 7 needs the right credit for this request; extend rights in the [[till.peer]] table with uid = 7"
         );
         assert_eq!(
             told(&Caller::at_socket(Some(8), 1, &config)),
-            "user 8 needs the right credit for this; add it to rights of a [[till.peer]] with uid = 8, or to rights of \
-             [till.socket] for all users of the socket"
+            "user 8 needs the right credit for this request; extend rights in a [[till.peer]] table with uid = 8, or rights \
+             in [till.socket] for all users of the socket"
         );
     }
 }

@@ -110,7 +110,7 @@ async fn a_wal_that_was_removed_costs_nothing_but_a_start() {
     let mut counter = sold().await;
     fs::remove_file(counter.shop.folder().join("journal.db-wal")).unwrap();
     is_refused(&counter, "R1", "2.00").await;
-    let saved = |status: &StatusView| status.journal.text.contains("restart the agent, and nothing is lost");
+    let saved = |status: &StatusView| status.journal.text.contains("nothing is lost: restart the agent");
     counter.until_status("what was saved", saved).await;
     counter.cut_power().await;
     counter.start_agent();
@@ -377,7 +377,7 @@ async fn nothing_follows_what_was_trained_wherever_it_comes_from() {
     }
     let status = counter.status().await;
     let left = status.attention.iter().find(|one| one.code == Attention::SaleNeedsPerson);
-    assert!(left.is_some_and(|one| one.text.contains("it is of training mode")), "{:?}", status.attention);
+    assert!(left.is_some_and(|one| one.text.contains("it was made in training mode")), "{:?}", status.attention);
     let asked = counter.shop.gateway.ledger().entries().len();
     assert_eq!(asked, 0, "nothing of training is at the gateway");
 }

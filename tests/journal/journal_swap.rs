@@ -181,7 +181,7 @@ async fn what_was_told_approved_is_not_reversed_by_an_old_copy_and_a_person_keep
     assert!(status.needs(Attention::JournalOldCopy), "{:?}", status.attention);
     let todo = counter.show("R1").await.needs_person.unwrap();
     assert!(
-        todo.contains("without the outcome: 2.") && todo.contains("pos-agent settle NUMBER --keep, or --reverse"),
+        todo.contains("without the outcome: 2.") && todo.contains("pos-agent settle NUMBER --keep or --reverse"),
         "{todo}"
     );
     // R0 was refunded under this reference after the copy was made. It is not refunded again.

@@ -246,7 +246,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
         ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
         ("not-sent", 69, &["not sent: 12.34 EUR"]),
-        ("unready", 69, &["this is not possible now: have it mended"]),
+        ("unready", 69, &["the request is not possible now: have it mended"]),
         ("busy", 69, &["busy with transaction other of till till-2"]),
         ("refused-amount", 64, &["have it mended"]),
         ("journal", 74, &["the journal cannot be used"]),
@@ -370,7 +370,7 @@ async fn a_person_settles_what_waits_for_one() {
     for number in ["1", "2", "99"] {
         let output = shop.verb(&["settle", number, "--keep"]).await;
         assert_eq!(code(&output), 65, "{number}");
-        assert!(stderr(&output).contains("does not wait for a person"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("is not waiting for a person"), "{}", stderr(&output));
     }
 }
 
@@ -429,12 +429,12 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["cancel", "nobody", "--socket", &socket], 65, "no-such-sale", "nobody"),
         (&["signature", "nobody", "--accept", "--socket", &socket], 65, "no-such-sale", "nobody"),
         (&["show", "last", "--till", "till-1", "--socket", &socket], 65, "no-such-sale", "till till-1 has no transaction yet"),
-        (&["settle", "99", "--keep", "--socket", &socket], 65, "not-possible", "does not wait"),
+        (&["settle", "99", "--keep", "--socket", &socket], 65, "not-possible", "is not waiting"),
         (&["totals", "--socket", &socket], 74, "journal", "nothing to count"),
         (&["close", "--socket", &socket], 74, "journal", "nothing to close"),
-        (&["close", "show", "--socket", &socket], 65, "no-such-close", "no day was closed yet"),
+        (&["close", "show", "--socket", &socket], 65, "no-such-close", "no day has been closed yet"),
         (&["close", "show", "17", "--socket", &socket], 65, "no-such-close", "there is no close 17"),
-        (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "close list names them"),
+        (&["close", "print", "17", "--socket", &socket], 65, "no-such-close", "or pos-agent close list"),
         (&["close", "show", "first", "--socket", &socket], 64, "usage", "give a number, last, or open"),
         (&["sale", "1.00", "--reference", "drop", "--reconnect-s", "3", "--socket", &socket], 69, "not-sent", "never begun"),
         // No agent runs.

@@ -64,12 +64,12 @@ fn what_another_account_was_asked_waits_for_that_account() {
                     assert_eq!(told, Some(TillResult::Unconfirmed { needs_a_person: true }), "{}", world.story());
                 }
                 let attention = till.attention().await;
-                let waiting = attention.iter().filter(|text| text.contains("another account")).count();
+                let waiting = attention.iter().filter(|text| text.contains("a different account")).count();
                 assert_eq!(waiting, 2, "{attention:?}");
                 for later in 3..6 {
                     till.ask(later).await;
                     let told = last_told(&world, later);
-                    let names = |text: &str| text.contains("another account") && text.contains("entity-id");
+                    let names = |text: &str| text.contains("a different account") && text.contains("entity-id");
                     assert!(matches!(&told, Some(TillResult::Unknown(text)) if names(text)), "{told:?}");
                 }
             });

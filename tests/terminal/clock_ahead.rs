@@ -119,7 +119,7 @@ fn without_the_gateways_clock_it_waits_for_a_technician() {
         till.wants(2).await;
         let told = world.lock().wishes[2].told.clone();
         let Some(TillResult::Unknown(why)) = told.last() else { panic!("{told:?}") };
-        assert!(why.contains("the journal's latest record is of") && why.contains("set-clock-back"), "{why}");
+        assert!(why.contains("the journal's latest record is from") && why.contains("set-clock-back"), "{why}");
     });
     assert_eq!(end, End::Done);
     // The technician has set the board's clock and confirms it.

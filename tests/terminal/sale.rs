@@ -206,7 +206,7 @@ async fn a_tip_that_is_cancelled_ends_the_sale_and_frees_the_reader() {
     pos_test_kit::within("the question", counter.shop.reader.waits_for(WaitsFor::Number)).await;
     // The cashier sees why the reader does not ask for a card yet.
     let asked = counter.until("R1", "the tip", |view| view.step.as_deref() == Some("choosing-tip")).await;
-    assert_eq!((asked.state, asked.text.as_str()), (SaleState::WaitingForCard, "The customer chooses a tip"));
+    assert_eq!((asked.state, asked.text.as_str()), (SaleState::WaitingForCard, "The customer is choosing a tip"));
     counter.shop.reader.key(pos_sim::reader::Key::Cancel);
     assert_eq!(ended(&counter.until_ended("R1").await), Some(OutcomeWord::Cancelled));
     counter.sell("R2", "2.00", "tap", Tap).await;

@@ -47,7 +47,7 @@ async fn a_close_is_made_shown_in_three_forms_listed_and_printed_again() {
     let (terminal, _folder) = terminal(3, 20).await;
     let none = terminal.shown("last", "*/*").await;
     assert_eq!(code(&none), (404, "no-such-close".to_owned()));
-    assert!(none.2.contains("no day was closed yet"), "{}", none.2);
+    assert!(none.2.contains("no day has been closed yet"), "{}", none.2);
     let made = terminal.close(json!({ "reference": "Z1", "print": true })).await;
     let close = made.json();
     assert_eq!((made.0, &close["number"], &close["replayed"]), (201, &json!(1), &json!(false)), "{}", made.2);

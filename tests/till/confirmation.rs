@@ -82,7 +82,7 @@ async fn all_is_taken_and_only_then_it_is_approved() {
     let other = counter.confirm("R1", json!({ "taken": NOTHING })).await;
     let (status, code, said) = error(&other);
     assert_eq!((status, code), (409, "no-confirmation-awaited"));
-    assert!(said.contains("the till took all of it already: APPROVED 12.34"), "{said}");
+    assert!(said.contains("the till has already accepted the full amount: APPROVED 12.34"), "{said}");
     assert!(counter.paper().await.contains("APPROVED"));
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
@@ -98,7 +98,7 @@ async fn nothing_is_taken_and_the_payment_is_reversed() {
     assert_eq!((view.outcome, view.reason.as_deref()), (Some(OutcomeWord::Reversed), Some("not-taken")));
     assert!(counter.charged().is_empty());
     let other = counter.confirm("R1", json!({ "taken": ALL })).await;
-    assert!(error(&other).2.contains("the till refused it already"), "{other:?}");
+    assert!(error(&other).2.contains("the till has already refused the payment"), "{other:?}");
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
         assert_eq!((&said["rest"]["reference"], &said["rest"]["amount"]), (&json!("R1-rest"), &json!("4.00")));
     }
     let other = counter.confirm("R1", json!({ "taken": "part", "amount": "7.00" })).await;
-    assert!(error(&other).2.contains("the till took 8.00 EUR of it already"), "{other:?}");
+    assert!(error(&other).2.contains("the till has already accepted a part, 8.00 EUR"), "{other:?}");
     let refund = counter.until_ended("R1-rest").await;
     assert_eq!(
         (refund.kind, refund.outcome, refund.of.as_deref()),

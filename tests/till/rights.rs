@@ -234,9 +234,9 @@ fn judge(who: &str, right: Right, answers: &[Answer]) {
         for needed in opens {
             assert!(answer.message().contains(needed.as_str()), "the right is named: {context}");
         }
-        let only_at_socket = answer.message().contains("ask at the terminal, on its Unix socket");
+        let only_at_socket = answer.message().contains("send it on the terminal's Unix socket");
         let key =
-            if who == "a till" { "the [[till.token]] with till = \"till-1\"" } else { "the [[till.peer]] with uid = " };
+            if who == "a till" { "the [[till.token]] table with till = \"till-1\"" } else { "the [[till.peer]] table with uid = " };
         assert!(answer.message().contains(key) || (who == "a till" && only_at_socket), "the key is named: {context}");
     }
 }
@@ -290,7 +290,7 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
         assert_eq!(answers.iter().map(|answer| answer.0).collect::<Vec<_>>(), codes, "{rights:?}");
         for answer in with_token(&shop, &requests).await {
             assert!(
-                answer.0 == 403 && answer.message().contains("ask at the terminal, on its Unix socket"),
+                answer.0 == 403 && answer.message().contains("send it on the terminal's Unix socket"),
                 "{}",
                 answer.1
             );
@@ -326,7 +326,7 @@ async fn a_member_of_the_group_has_the_groups_rights() {
     assert_eq!(answers[0].1["till"], "local");
     let refused = answers[1].message();
     assert!(
-        refused.contains("user 4321 needs the right credit") && refused.contains("rights of [till.socket]"),
+        refused.contains("user 4321 needs the right credit") && refused.contains("rights in [till.socket]"),
         "{refused}"
     );
     assert_eq!(answers[2].1["sales"].as_array().unwrap().len(), 1, "its own only");
@@ -379,8 +379,8 @@ async fn a_program_names_its_till_and_is_confined_to_those_it_was_given() {
         }
     }
     let refused = at(sale("/v1/sales?till=till-2", "x")).await;
-    assert!(refused.message().contains("acts for till-1, till-3 and not for till till-2"), "{}", refused.1);
-    assert!(refused.message().contains("tills of the [[till.peer]] with uid = "), "{}", refused.1);
+    assert!(refused.message().contains("acts for till-1, till-3 but not for till till-2"), "{}", refused.1);
+    assert!(refused.message().contains("tills in the [[till.peer]] table with uid = "), "{}", refused.1);
     let foreign = json!({"reference": "x", "kind": "refund", "of": "o", "till": "till-2"});
     assert_eq!(at(post("/v1/sales?till=till-1", foreign)).await.0, 403);
     // The user's entry and the token name the same till.

@@ -376,7 +376,7 @@ async fn a_signature_that_nobody_waits_for_is_refused_and_the_same_answer_twice_
     let late = answer("R1", false).await;
     let (status, code, said) = error(&late);
     assert_eq!((status, code), (409, "no-signature-awaited"), "{said}");
-    assert!(said.contains("the signature was accepted already: APPROVED 12.34"), "{said}");
+    assert!(said.contains("the signature has already been accepted: APPROVED 12.34"), "{said}");
     assert_eq!(counter.charged(), ["12.34 EUR"]);
     counter.until_ready().await;
 
@@ -404,14 +404,14 @@ async fn a_running_sale_has_no_receipt_and_says_why() {
         let answer = counter.get(path).await;
         let (status, code, said) = error(&answer);
         assert_eq!((status, code), (409, "no-receipt-yet"), "{said}");
-        assert_eq!(said, "there is no receipt before the outcome: Waiting for a card to pay 12.34 EUR");
+        assert_eq!(said, "there is no receipt until the outcome is known: Waiting for a card to pay 12.34 EUR");
         assert_eq!(error(&counter.post(path).await).1, "no-receipt-yet", "nor is it printed");
     }
     counter.shop.gateway.throttle_next(1000);
     counter.present(card("tap").unwrap(), Tap).await;
     counter.until("R1", "asked", |view| view.state == SaleState::InProgress).await;
     let answer = counter.get("/v1/sales/R1/receipt").await;
-    assert!(error(&answer).2.starts_with("there is no receipt before the outcome: "), "{answer:?}");
+    assert!(error(&answer).2.starts_with("there is no receipt until the outcome is known: "), "{answer:?}");
     let output = within("the program", counter.verb(&["receipt", "R1"])).await.unwrap();
     assert_eq!(output.status.code(), Some(65), "{output:?}");
     counter.shop.gateway.throttle_next(0);

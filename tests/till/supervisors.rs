@@ -107,7 +107,7 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
     let stolen = carl.with_word_of(&word);
     let refused = stolen.post("/v1/sales", refund(own.clone(), none.clone())).await;
     assert_eq!(refused.code(), "not-approved", "{}", refused.body);
-    assert!(refused.body["detail"].as_str().unwrap().ends_with("was given to another operator"), "{}", refused.body);
+    assert!(refused.body["detail"].as_str().unwrap().ends_with("was given to a different operator"), "{}", refused.body);
     let elsewhere = root.signed_in(ANNA).await.with_word_of(&word);
     let by_number = json!({ "number": small["number"] });
     let refused = elsewhere.post("/v1/sales", refund(by_number.clone(), none.clone())).await;

@@ -244,7 +244,7 @@ async fn play(
                     }
                     sale
                 });
-                let why = format!("sale {number} does not wait for a person's decision");
+                let why = format!("sale {number} is not waiting for a person's decision");
                 let _ = reply.send(known.ok_or(Refused::NotPossible { why: why.into() }));
             }
             Command::Receipt { till, reference, copy, width, duplicate: _, reply } => {

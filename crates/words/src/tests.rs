@@ -288,19 +288,19 @@ fn the_rule_for_unconfirmed_is_in_the_words() {
         let undone = kind.is_undone_when_unknown();
         assert_eq!(text.contains("being reversed: the shop may"), undone, "{text}");
         assert_eq!(text.contains("immediately under a new reference; the customer may see two"), undone, "{text}");
-        assert_eq!(text.contains("being completed: do not repeat it, check again later"), !undone, "{text}");
+        assert_eq!(text.contains("being completed: do not repeat it; check again later"), !undone, "{text}");
         assert!(!text.contains("call the technician"), "{text}");
         let tried = words.unconfirmed(kind, &why, Some(&Cause::from(Reason::GatewayCannotBeAsked)), None);
         assert_eq!(
             tried,
             format!(
-                "{text} Latest attempt: The bank cannot be asked; check the network. The terminal asks again automatically."
+                "{text} Latest attempt: The bank cannot be asked for the outcome; check the network. The terminal asks again automatically."
             )
         );
         let person = words.unconfirmed(kind, &why, None, Some(&Cause::from(Reason::DoneTwice)));
         assert!(
             person
-                .contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried it out twice")
+                .contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried out the transaction twice")
         );
         assert!(!person.contains("new reference"), "{person}");
     }
@@ -475,7 +475,7 @@ fn a_sentence_has_its_amounts_and_parts_in_its_language() {
     let limit = Message::AboveLimit.with("amount", eur("12.34")).with("limit", eur("10.00"));
     let said = Message::RefusedTip.with("why", Message::TotalNotPossible.with("why", limit));
     let english =
-        "amount and tip together: 12.34 EUR is above the terminal's limit of 10.00 EUR; see max-amount of [terminal]";
+        "amount and tip together: 12.34 EUR is above the terminal's limit of 10.00 EUR; see max-amount in [terminal]";
     assert_eq!(said.to_string(), english);
     let german = Words::new(Language::German).tell(&said);
     let wanted = "dieses Trinkgeld ist nicht möglich: Betrag und Trinkgeld zusammen: 12,34 EUR ist über der Grenze";

@@ -122,7 +122,7 @@ test("after an outcome the cashier reads what the devices need, as long as they 
 
 test("the keypad names the device that cannot work, and none that can", () => {
   for (const [reader, printer, words] of [
-    ["ready", "ready", ""], ["opening", "paper-low", ""], ["lost", "ready", "Card reader: The card reader does not respond; check its cable and power, then start again."],
+    ["ready", "ready", ""], ["opening", "paper-low", ""], ["lost", "ready", "Card reader: The card reader is not responding; check its cable and power, then start again."],
     ["ready", "cover-open", "Printer: The cover is open: close it."], ["ready", "a-later-word", ""],
   ]) assert.equal(deviceWords({ reader: { state: reader }, printers: [{ state: printer }] }), words, `${reader} ${printer}`);
 });

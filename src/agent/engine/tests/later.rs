@@ -124,7 +124,7 @@ async fn what_is_left_is_told_once_something_may_follow() {
     assert_eq!(left(&terminal, "R1"), None, "nobody knows yet whether this journal is an old copy");
     for of in [by_reference("till-1", 1), EarlierName::Number(SaleNumber::new(1))] {
         let refused = terminal.may(&refund("till-1", of, 1000, &[])).unwrap_err();
-        assert!(refused.contains("has not said yet"), "nor does anything follow: {refused}");
+        assert!(refused.contains("has not yet said"), "nor does anything follow: {refused}");
     }
     terminal.agent.engine.references_listed(super::listed(vec![reference(1)]));
     assert!(terminal.may(&refund("till-1", by_reference("till-1", 1), 1000, &[])).is_ok());
