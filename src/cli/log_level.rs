@@ -109,7 +109,7 @@ mod tests {
             "99999999999999999999h",
             "5124095576030431h",
         ] {
-            assert!(time(text).unwrap_err().contains("as 10m"), "{text}");
+            assert!(time(text).unwrap_err().contains("for example 10m"), "{text}");
         }
     }
 

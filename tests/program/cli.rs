@@ -263,7 +263,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
     // The sale is repeated with the same reference and with another amount. A third request has an invalid reference.
     let output = shop.sale("approved").await;
     assert_eq!(code(&output), 0);
-    assert!(stdout(&output).contains("in use since 2026-11-20T12:34:56Z: no second sale"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("in use since 2026-11-20T12:34:56Z; no second sale"), "{}", stdout(&output));
     assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", "approved"]).await), 65);
     assert_eq!(code(&shop.verb(&["sale", "99.99", "--reference", " x"]).await), 64);
 }

@@ -213,7 +213,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("\"00004711\"", "\"\"", &["terminal.id", "1 to 32 digits"]),
     ("[\"Corner Shop\", \"1 High Street\", \"Townsville\"]", "[]", &["terminal.merchant", "1 to 6 lines", "write the shop's name"]),
     ("Corner Shop", "Corner\\u001bShop", &["terminal.merchant", "control character"]),
-    ("card-timeout-s = 60", "language = \"fr\"", &["terminal.language", "is not a language", "write en or de"]),
+    ("card-timeout-s = 60", "language = \"sv\"", &["terminal.language", "is not a language", "write en, de, fr, it, es, nl or pl"]),
     ("card-timeout-s = 60", "footer = [\"a\", \"\"]", &["terminal.footer", "a line is empty", "write plain text"]),
     ("card-timeout-s = 60", "footer = [\"a\\u001b\"]", &["terminal.footer", "control character"]),
     ("card-timeout-s = 60", "footer = [\"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\"]", &["terminal.footer", "more than 6 lines"]),

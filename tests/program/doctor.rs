@@ -355,7 +355,7 @@ async fn a_socket_that_nobody_or_everybody_may_use_is_told() {
     let after = if after.is_empty() { String::new() } else { format!("[{after}") };
     fs::write(&config, format!("{before}{after}")).unwrap();
     let (found, _) = findings(&config).await;
-    let remedy = has(&found, "warning", ": its group 4711 has no user");
+    let remedy = has(&found, "warning", ": the group 4711 has no users");
     assert!(remedy.contains("usermod -aG 4711 USER"), "{remedy}");
     counter.stop_agent().await;
 }

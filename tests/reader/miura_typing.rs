@@ -304,7 +304,7 @@ mod manual {
     fn the_words_say_what_to_do() {
         assert_eq!(EntryRequest::default(), EntryRequest::Card);
         for why in [pos_reader::NoCard::ManualEntryOff, pos_reader::NoCard::ManualEntryUnknown] {
-            assert!(why.to_string().contains("manual-entry in [reader]"), "{why}");
+            assert!(why.to_string().contains("see manual-entry"), "{why}");
         }
     }
 }

@@ -85,7 +85,10 @@ async fn a_receipt_is_printed_again_with_the_mark_by_till_and_by_hand() {
     let mark = format!("{}DUPLICATE\n", " ".repeat(16));
     assert_eq!(counter.paper().await, format!("{mark}{merchants}{mark}"));
     let told = counter.verb(&["receipt", "R1", "--print"]).await.unwrap();
-    assert!(told.status.success() && String::from_utf8_lossy(&told.stdout).contains("goes to printer-1"), "{told:?}");
+    assert!(
+        told.status.success() && String::from_utf8_lossy(&told.stdout).contains("was sent to printer-1"),
+        "{told:?}"
+    );
     assert_eq!(counter.paper().await, format!("{mark}{customers}{mark}"));
     assert!(counter.shop.printer.receipts().len() >= before + 4);
     // The outcome stays the same.

@@ -235,8 +235,11 @@ fn judge(who: &str, right: Right, answers: &[Answer]) {
             assert!(answer.message().contains(needed.as_str()), "the right is named: {context}");
         }
         let only_at_socket = answer.message().contains("send it on the terminal's Unix socket");
-        let key =
-            if who == "a till" { "the [[till.token]] table with till = \"till-1\"" } else { "the [[till.peer]] table with uid = " };
+        let key = if who == "a till" {
+            "the [[till.token]] table with till = \"till-1\""
+        } else {
+            "the [[till.peer]] table with uid = "
+        };
         assert!(answer.message().contains(key) || (who == "a till" && only_at_socket), "the key is named: {context}");
     }
 }

@@ -100,14 +100,18 @@ async fn a_word_is_refused_for_anything_else_and_stays_good_for_its_own() {
         let refused = word.post("/v1/sales", other.clone()).await;
         assert_eq!((refused.status, refused.code()), (403, "not-approved"), "{other}: {}", refused.body);
         let detail = refused.body["detail"].as_str().unwrap();
-        let told = format!("for REFUND 1.00 EUR, transaction {}, reference r, and this", small["number"]);
+        let told = format!("for REFUND 1.00 EUR, transaction {}, reference r, but this", small["number"]);
         assert!(detail.contains(&told), "{detail}");
     }
     // Neither another operator at the same till nor the same operator at another interface can use the approval.
     let stolen = carl.with_word_of(&word);
     let refused = stolen.post("/v1/sales", refund(own.clone(), none.clone())).await;
     assert_eq!(refused.code(), "not-approved", "{}", refused.body);
-    assert!(refused.body["detail"].as_str().unwrap().ends_with("was given to a different operator"), "{}", refused.body);
+    assert!(
+        refused.body["detail"].as_str().unwrap().ends_with("was given to a different operator"),
+        "{}",
+        refused.body
+    );
     let elsewhere = root.signed_in(ANNA).await.with_word_of(&word);
     let by_number = json!({ "number": small["number"] });
     let refused = elsewhere.post("/v1/sales", refund(by_number.clone(), none.clone())).await;

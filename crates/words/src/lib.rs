@@ -10,9 +10,9 @@
 //! | the technician | cause and remedy, with the words from outside |
 //! | cashier and technician, in refusals and in the status | what is wrong, and the remedy, in lower case without a full stop |
 //!
-//! A language consists of one file (`en.ftl`, `de.ftl`, …: messages of Project Fluent, text and `{ $arguments }` only) and
-//! one line in `languages!`. Each file has the same messages in the same order. A test checks this, and the lengths of
-//! the texts.
+//! A language consists of one file (`en.ftl`, `de.ftl`, …: messages of Project Fluent, text and `{ $arguments }` only)
+//! and one line in `languages!`. Each file has the same messages in the same order. A test checks this, and the lengths
+//! of the texts.
 
 mod cashier;
 pub mod clean;

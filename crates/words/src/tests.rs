@@ -298,10 +298,9 @@ fn the_rule_for_unconfirmed_is_in_the_words() {
             )
         );
         let person = words.unconfirmed(kind, &why, None, Some(&Cause::from(Reason::DoneTwice)));
-        assert!(
-            person
-                .contains("UNCONFIRMED, must be resolved: wait and call the technician. The bank carried out the transaction twice")
-        );
+        assert!(person.contains(
+            "UNCONFIRMED, must be resolved: wait and call the technician. The bank carried out the transaction twice"
+        ));
         assert!(!person.contains("new reference"), "{person}");
     }
 }

@@ -195,7 +195,7 @@ async fn a_front_file_that_is_there_is_not_touched_without_a_word_and_kept_when_
     fs::write(site.path("etc/front.toml"), old).unwrap();
     let output = run(good.clone(), token).await;
     assert_eq!(output.status.code(), Some(78), "{}", text(&output));
-    assert!(text(&output).contains("front.toml exists and was not changed; --replace"), "{}", text(&output));
+    assert!(text(&output).contains("front.toml exists and was not changed; use --replace"), "{}", text(&output));
     assert_eq!(site.files().len(), 1);
     // Without an option for a till, the till stays as it is.
     let output = run(with(&site.options(), &["--no-doctor", "--token-file", "-"]), token).await;

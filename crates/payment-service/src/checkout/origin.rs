@@ -1,8 +1,9 @@
 //! The origin of the page that sends a widget request. The browser states the origin, and no script in the page can
 //! change it.
 //!
-//! The card fields are in a frame that the gateway serves, so the shop's page cannot read them. Requests from the frame have the
-//! gateway's origin. The browser tells the frame the shop's origin, and the frame sends it in [`WIDGET_ORIGIN`].
+//! The card fields are in a frame that the gateway serves, so the shop's page cannot read them. Requests from the frame
+//! have the gateway's origin. The browser tells the frame the shop's origin, and the frame sends it in
+//! [`WIDGET_ORIGIN`].
 
 use hyper::Uri;
 use hyper::header::{HOST, HeaderMap, ORIGIN};

@@ -47,7 +47,9 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
     terminal.agent.settle();
     let left_alone: Vec<_> =
         terminal.agent.engine.sales.left_alone.iter().map(|(number, (.., why))| (number, why)).collect();
-    assert!(matches!(left_alone[..], [(number, why)] if *number == 2 && why.to_string().contains("a different account")));
+    assert!(
+        matches!(left_alone[..], [(number, why)] if *number == 2 && why.to_string().contains("a different account"))
+    );
     assert_eq!(terminal.agent.engine.sales.open.keys().map(|number| number.get()).collect::<Vec<_>>(), [4]);
     // Nothing may follow the other account's payments either.
     let of = |number| refund("till-2", EarlierName::Number(SaleNumber::new(number)), 100, &[]);

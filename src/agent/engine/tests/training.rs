@@ -195,7 +195,10 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     for of in [by_reference(TILL, 2), EarlierName::Payment(payment)] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
         let refused = terminal.may(&wanted("R3", None, fields)).unwrap_err();
-        assert!(refused.contains("was made in training mode") || refused.contains("has no transaction with"), "{refused}");
+        assert!(
+            refused.contains("was made in training mode") || refused.contains("has no transaction with"),
+            "{refused}"
+        );
     }
     // The request goes to the wrong agent.
     let mut real = |wanted: Wanted| {
