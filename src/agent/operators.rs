@@ -209,17 +209,10 @@ impl OperatorService {
             }
             OperatorCommand::SetPin { name, pin, .. } => {
                 self.known(name)?;
-                self.has_length(pin)
+                Ok(OperatorRefused::check_length(pin, self.pin_digits)?)
             }
-            OperatorCommand::Add { pin, .. } => self.has_length(pin),
+            OperatorCommand::Add { pin, .. } => Ok(OperatorRefused::check_length(pin, self.pin_digits)?),
             _ => Ok(()),
-        }
-    }
-
-    fn has_length(&self, pin: &Pin) -> Result<(), Refused> {
-        match self.pin_digits.filter(|digits| pin.digits().len() != usize::from(*digits)) {
-            Some(digits) => Err(OperatorRefused::PinLength { digits }.into()),
-            None => Ok(()),
         }
     }
 

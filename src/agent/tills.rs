@@ -211,7 +211,7 @@ impl Agent {
             let why = Message::NoDecisionAwaited.with("number", number.to_string());
             return Err(Refused::NotPossible { why });
         }
-        tracing::warn!(sale = number.get(), keep, %by, "a person has resolved a sale of an outdated journal copy");
+        tracing::warn!(sale = number.get(), keep, %by, "a person has resolved a sale that was open in an outdated journal copy");
         engine.hear(number, Event::Resolve { keep, by: Some(by.clone()) });
         let settled = engine.sales.get(number).map(|active| engine.facts().view(active.sale()));
         let why = || Message::TransactionEnded.with("number", number.to_string());

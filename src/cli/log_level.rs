@@ -17,7 +17,7 @@ no card data at any level.
 
 The caller needs the right service, which root and the agent's user have.
 
-Exit codes: 0 done; 64 wrong usage; 69 no daemon; 77 not permitted.")]
+Exit codes: 0 done; 64 wrong usage; 69 no agent; 77 not permitted.")]
 pub(super) struct LogLevel {
     /// The log level
     #[arg(value_name = "LEVEL")]

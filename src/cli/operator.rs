@@ -39,7 +39,7 @@ Examples:
   pos-agent operator unlock Anna                       after too many wrong PINs; each till can try again too
   pos-agent operator history                           who added, removed or unlocked whom, from the journal's chain
 
-Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or already exists; 69 no daemon; 74 the journal cannot be used; 77 not
+Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or already exists; 69 no agent; 74 the journal cannot be used; 77 not
 permitted.")]
 pub(super) struct Operator {
     #[command(subcommand)]
@@ -180,43 +180,21 @@ impl NewPin {
     }
 }
 
-/// The length of PINs in the configuration of a stopped agent.
-struct PinLength(Option<u8>);
-
-impl PinLength {
-    fn of(daemon: &Where) -> Result<Self, Stop> {
-        Ok(Self(configured(daemon)?.and_then(|config| config.operators.pin_digits)))
-    }
-
-    fn judge(&self, pin: &Pin) -> Result<(), Stop> {
-        match self.0.filter(|digits| pin.digits().len() != usize::from(*digits)) {
-            Some(digits) => Err(Stop::coded(ProblemType::Pin, OperatorRefused::PinLength { digits }.to_string())),
-            None => Ok(()),
-        }
-    }
-}
-
 impl Operator {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         match self.verb {
             Verb::Add(Add { named, role, pin }) => {
                 let (name, role, pin) = (named.name.clone(), role.role(), pin.ask(&named.name)?);
                 let body = json!({ "name": name, "role": role, "pin": pin.typed.as_str() });
-                let length = PinLength::of(&named.daemon)?;
-                let change = |path: &Path| {
-                    length.judge(&pin.pin)?;
-                    Ok(OperatorChange::Added(KeptOperator { name, role, pin: digest(path, &pin.pin)? }))
+                let change = |stopped: &Stopped| {
+                    Ok(OperatorChange::Added(KeptOperator { name, role, pin: stopped.digest(&pin.pin)? }))
                 };
                 named.change(Asked::Post("/v1/operators".to_owned(), body), "was added", change).await
             }
             Verb::Pin(SetPin { named, pin }) => {
                 let (name, pin) = (named.name.clone(), pin.ask(&named.name)?);
                 let asked = Asked::Post(named.path("/pin"), json!({ "pin": pin.typed.as_str() }));
-                let length = PinLength::of(&named.daemon)?;
-                let change = |path: &Path| {
-                    length.judge(&pin.pin)?;
-                    Ok(OperatorChange::PinSet(name, digest(path, &pin.pin)?))
-                };
+                let change = |stopped: &Stopped| Ok(OperatorChange::PinSet(name, stopped.digest(&pin.pin)?));
                 named.change(asked, "has the new PIN", change).await
             }
             Verb::Remove(named) => {
@@ -249,7 +227,7 @@ impl Named {
         self,
         asked: Asked,
         done: &str,
-        change: impl FnOnce(&Path) -> Result<OperatorChange, Stop>,
+        change: impl FnOnce(&Stopped) -> Result<OperatorChange, Stop>,
     ) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
         let answer: Result<Option<OperatorView>, daemon::Error> = match asked {
@@ -259,9 +237,9 @@ impl Named {
         let view = match answer {
             Ok(view) => view,
             Err(error) => {
-                let journal = stopped_journal(&self.daemon, error)?;
-                let change = change(&journal)?;
-                change_stopped(&journal, &self.name, &change)?
+                let stopped = Stopped::found(&self.daemon, error)?;
+                let change = change(&stopped)?;
+                change_stopped(&stopped.journal, &self.name, &change)?
             }
         };
         match view {
@@ -277,7 +255,7 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
     let view: OperatorsView = match daemon.daemon()?.get("/v1/operators").await {
         Ok(view) => view,
         Err(error) => {
-            let journal = stopped_journal(daemon, error)?;
+            let Stopped { journal, operators: config } = Stopped::found(daemon, error)?;
             let (db, _) = Db::open(&journal).map_err(|error| stop(&error))?;
             let key = PinKeyFile::beside(&journal).read().map_err(|error| stop(&error))?;
             let key = key.as_ref().map(operator_secrets::id_of_key);
@@ -288,7 +266,6 @@ async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
                 locked_s: None,
             };
             let operators = db.operators().map_err(|error| stop(&error))?.into_iter().map(view).collect();
-            let config = configured(daemon)?.map(|config| config.operators).unwrap_or_default();
             OperatorsView { required: config.required, pin_digits: config.pin_digits, operators }
         }
     };
@@ -338,36 +315,51 @@ fn configured(daemon: &Where) -> Result<Option<config::Config>, Stop> {
     }
 }
 
-/// Returns the path of a stopped agent's journal. Nothing may listen at the socket, and this user must own the journal.
-fn stopped_journal(daemon: &Where, error: daemon::Error) -> Result<PathBuf, Stop> {
-    // A user who names a socket means a running agent. A socket that this user may not open belongs to a running agent.
-    let nobody_listens = |cause: &std::io::Error| {
-        matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
-    };
-    match &error {
-        daemon::Error::Unreachable { cause, .. } if daemon.socket.is_none() && nobody_listens(cause) => {}
-        _ => return Err(error.into()),
-    }
-    let path = configured(daemon)?.map_or_else(config::Journal::default, |config| config.journal).path;
-    let Ok(facts) = path.metadata() else { return Err(error.into()) };
-    let (owner, we) = (facts.uid(), rustix::process::geteuid().as_raw());
-    if owner == we {
-        return Ok(path);
-    }
-    let path = path.display();
-    let why = format!(
-        "the agent is not running, and its journal {path} belongs to user {owner}; run this command as that user \
-         (runuser -u), or start the agent"
-    );
-    Err(Stop::new(Exit::NoPermission, why))
+/// An agent that is not running.
+struct Stopped {
+    /// The path of its journal.
+    journal: PathBuf,
+    /// Its settings for operators.
+    operators: config::Operators,
 }
 
-/// Returns the digest of a new PIN, for the journal.
-fn digest(journal: &Path, pin: &Pin) -> Result<PinDigest, Stop> {
-    let key = PinKeyFile::beside(journal).read_or_make().map_err(|error| stop(&error))?;
-    let salt = pos_journal::pin_salt().map_err(|error| stop(&error))?;
-    let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
-    Ok(operator_secrets::digest_of_pin(pin, &key, salt, iterations))
+impl Stopped {
+    /// Finds the stopped agent. Nothing may listen at the socket, and this user must own the journal.
+    fn found(daemon: &Where, error: daemon::Error) -> Result<Self, Stop> {
+        // A user who names a socket means a running agent. A socket that this user may not open belongs to a running
+        // agent.
+        let nobody_listens = |cause: &std::io::Error| {
+            matches!(cause.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused)
+        };
+        match &error {
+            daemon::Error::Unreachable { cause, .. } if daemon.socket.is_none() && nobody_listens(cause) => {}
+            _ => return Err(error.into()),
+        }
+        let (journal, operators) =
+            configured(daemon)?.map(|config| (config.journal, config.operators)).unwrap_or_default();
+        let journal = journal.path;
+        let Ok(facts) = journal.metadata() else { return Err(error.into()) };
+        let (owner, we) = (facts.uid(), rustix::process::geteuid().as_raw());
+        if owner == we {
+            return Ok(Self { journal, operators });
+        }
+        let why = format!(
+            "the agent is not running, and its journal {} belongs to user {owner}; run this command as that user \
+             (runuser -u), or start the agent",
+            journal.display()
+        );
+        Err(Stop::new(Exit::NoPermission, why))
+    }
+
+    /// Returns the digest of a new PIN, for the journal.
+    fn digest(&self, pin: &Pin) -> Result<PinDigest, Stop> {
+        OperatorRefused::check_length(pin, self.operators.pin_digits)
+            .map_err(|refused| Stop::coded(ProblemType::Pin, refused.to_string()))?;
+        let key = PinKeyFile::beside(&self.journal).read_or_make().map_err(|error| stop(&error))?;
+        let salt = pos_journal::pin_salt().map_err(|error| stop(&error))?;
+        let iterations = NonZeroU32::new(ITERATIONS).unwrap_or(NonZeroU32::MIN);
+        Ok(operator_secrets::digest_of_pin(pin, &key, salt, iterations))
+    }
 }
 
 fn change_stopped(path: &Path, name: &OperatorName, change: &OperatorChange) -> Result<Option<OperatorView>, Stop> {

@@ -72,7 +72,7 @@ pub(super) async fn meant(
     }
     let sale: SaleView = daemon.get(&format!("/v1/latest{}", of_sale('?', till, training))).await?;
     let (kind, standing, sold) = (sale.kind.as_str(), out::standing(&sale), out::sale_line(&sale));
-    out::aside(&format!("last is {} of till {}: {kind}, {standing}, {sold}", sale.reference, sale.till));
+    out::aside(&format!("\"last\" is {} from till {}: {kind}, {standing}, {sold}", sale.reference, sale.till));
     Ok(sale.reference.to_string())
 }
 

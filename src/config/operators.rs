@@ -4,16 +4,13 @@
 
 use serde::Deserialize;
 
-use pos_core::counter::{self, NeedsSupervisor};
+use pos_core::counter::{self, NeedsSupervisor, Pin};
 use pos_daemon::settings::{FaultList, fault, within};
 use pos_terms::money::{Amount, Currency, MoneyError};
 
 /// The limits of the time after which an idle session ends. A customer may need half a minute to find a card, and a
 /// session that is longer than a shift would give no protection.
 const IDLE_LOCK_S: std::ops::RangeInclusive<u64> = 30..=28_800;
-
-/// The limits of a PIN's length (`pos_core::counter::Pin`).
-const PIN_DIGITS: std::ops::RangeInclusive<u64> = 4..=12;
 
 /// The words for a limit: with `any`, a supervisor confirms each transaction, and with `never`, none.
 const ANY: &str = "any";
@@ -102,7 +99,8 @@ impl Amounts {
 pub(super) fn check(found: &mut FaultList, operators: &Operators, currency: Option<Currency>) {
     found.add(within("operators.idle-lock-s", operators.idle_lock_s, &IDLE_LOCK_S));
     if let Some(digits) = operators.pin_digits {
-        found.add(within("operators.pin-digits", u64::from(digits), &PIN_DIGITS));
+        let limits = u64::from(*Pin::LENGTH.start())..=u64::from(*Pin::LENGTH.end());
+        found.add(within("operators.pin-digits", u64::from(digits), &limits));
     }
     let amounts = currency.map_or(Ok(()), |currency| operators.supervisor_above.in_currency(currency).map(|_| ()));
     found.add(amounts.map_err(|(key, error)| {

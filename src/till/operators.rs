@@ -297,6 +297,17 @@ impl OperatorRefused {
         Self::NotApproved { why }
     }
 
+    /// Checks that a new PIN has the configured number of digits, if that is fixed.
+    ///
+    /// # Errors
+    /// Returns [`Self::PinLength`] if it has a different number of digits.
+    pub fn check_length(pin: &Pin, digits: Option<u8>) -> Result<(), Self> {
+        match digits.filter(|digits| pin.digits().len() != usize::from(*digits)) {
+            Some(digits) => Err(Self::PinLength { digits }),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the sentence for people.
     #[must_use]
     pub fn sentence(&self) -> Sentence {

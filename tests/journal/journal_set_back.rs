@@ -1,5 +1,5 @@
-//! Times that a wrong clock wrote in the journal. The tests show the errors that they cause, and which of these errors
-//! remain after the clock was set back.
+//! Times that a wrong clock wrote in the journal. The tests show the errors that such times cause, and which of
+//! them remain after the clock has been set back.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -73,8 +73,8 @@ fn a_mark_in_the_book_takes_the_floor_back_and_nothing_else() {
     let found = inspect(&file(&dir)).unwrap().sales.unwrap();
     assert_eq!((found.latest.unix_ms, found.latest.number), (now + 12_000, Some(3)));
     assert_eq!(found.set_back.unwrap().by, "J. Doe");
-    // Setting the clock back again needs another time ahead and writes a second mark. Without such a time, nothing is
-    // set back.
+    // The clock can be set back again only if the journal contains another record from a later time. This writes a
+    // second mark. Without such a record, nothing is set back.
     let nothing = open(&file(&dir)).set_clock_back(now + DAY, "J. Doe").unwrap_err();
     assert!(matches!(nothing, Error::ClockStays { .. }), "{nothing}");
     sell(&mut open(&file(&dir)), 4, "four", now + YEAR);

@@ -8,7 +8,7 @@ use pos_sim::printer::paper::Paper;
 use pos_terms::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
-use pos_words::{Language, Words};
+use pos_words::{Language, Message, Words};
 use proptest::prelude::*;
 
 #[test]
@@ -262,6 +262,32 @@ fn what_became_of_it_as_the_customer_must_know_it() {
     assert!(text.contains("DECLINED BY THE BANK: transaction declined\n"), "{text}");
     for (language, kind, outcome, lines) in table {
         assert_eq!(what_happened(language, kind, outcome.clone()), lines, "{outcome:?}");
+    }
+}
+
+/// A person, and a program that reads the receipt, look for the line with the outcome. On narrow paper the words of an
+/// unconfirmed outcome take several lines.
+#[test]
+fn no_line_of_an_unconfirmed_receipt_reads_as_a_different_outcome() {
+    for &language in Language::ALL {
+        let words = Words::new(language);
+        let label = |message| words.label(message).to_owned();
+        let mut outcomes: Vec<String> = Kind::ALL.iter().map(|kind| words.approved(*kind).to_owned()).collect();
+        let others = [Message::Declined, Message::Cancelled, Message::NotCarriedOut, Message::Reversed];
+        outcomes.extend(others.map(label));
+        for kind in Kind::ALL {
+            for reason in [Reason::GatewayNoAnswer, Reason::GatewayUnreachable, Reason::RestartedBeforeAnswer] {
+                let receipt = Receipt { kind, outcome: ReceiptOutcome::Unconfirmed(reason.into()), ..approved() };
+                let widths = 24..=64;
+                let slips = widths
+                    .flat_map(|columns| [ReceiptCopy::Customer, ReceiptCopy::Merchant].map(|copy| (copy, columns)));
+                for (copy, columns) in slips {
+                    let text = show(&receipt, language, copy, columns);
+                    let line = text.lines().find(|line| outcomes.iter().any(|outcome| line.trim() == outcome));
+                    assert_eq!(line, None, "{} {kind:?}, {columns} columns\n{text}", language.code());
+                }
+            }
+        }
     }
 }
 

@@ -504,7 +504,7 @@ async fn the_last_transaction_needs_no_name() {
     );
     shop.sale("declined").await;
     shop.sale("approved").await;
-    let aside = "last is approved of till local: sale, approved, 12.34 EUR
+    let aside = "\"last\" is approved from till local: sale, approved, 12.34 EUR
 ";
     let output = shop.verb(&["show", "last"]).await;
     assert_eq!((code(&output), stderr(&output)), (0, aside), "{}", stdout(&output));

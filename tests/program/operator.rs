@@ -67,6 +67,26 @@ fn configured(folder: &Path) -> String {
     )
 }
 
+/// A stopped agent's configuration fixes the length of PINs as a running agent does.
+#[test]
+fn without_the_agent_a_pin_has_the_length_that_is_fixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = stopped(folder.path(), true);
+    fs::write(&config, format!("{}[operators]\npin-digits = 6\n", configured(folder.path()))).unwrap();
+    let config = config.to_str().unwrap();
+    let operator =
+        |arguments: &[&str], input: &str| typed(&[&["operator"], arguments, &["--config", config]].concat(), input);
+    let add = ["add", "Anna", "--role", "cashier", "--pin-stdin"];
+    let refused = operator(&add, "5519");
+    assert!(code(&refused) != 0 && said(&refused).contains("must have 6 digits"), "{refused:?}");
+    assert_eq!(code(&operator(&add, "551902")), 0);
+    let refused = operator(&["pin", "Anna", "--pin-stdin"], "55190284");
+    assert!(code(&refused) != 0 && said(&refused).contains("must have 6 digits"), "{refused:?}");
+    let listed = operator(&["list", "--json"], "");
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(listed["pinDigits"], 6);
+}
+
 #[test]
 fn without_the_agent_the_journal_is_changed_and_its_chain_says_who_did_it() {
     let folder = tempfile::tempdir().unwrap();

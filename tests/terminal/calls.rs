@@ -483,7 +483,10 @@ async fn the_command_line_shows_what_went_back() {
     counter.with_card(json!({"reference": "s", "amount": "12.34"})).await;
     let (code, text, aside) = said(&["refund", "last", "--amount", "3,5", "--reference", "r1"]).await;
     assert_eq!(code, Some(0), "{text}{aside}");
-    assert_eq!(aside.lines().next(), Some("last is s of till local: sale, approved, 12.34 EUR, VISA …0004 (NFC_ICC)"));
+    assert_eq!(
+        aside.lines().next(),
+        Some("\"last\" is s from till local: sale, approved, 12.34 EUR, VISA …0004 (NFC_ICC)")
+    );
     assert!(text.contains("approved: -3.50 EUR") && text.contains("REFUND APPROVED 3.50 EUR"), "{text}");
     counter.with_card(json!({"reference": "s2", "amount": "7.00"})).await;
     assert_eq!(said(&["reverse", "last", "--reference", "v1"]).await.0, Some(0));
@@ -512,7 +515,7 @@ async fn the_command_line_shows_what_went_back() {
     // This till's latest transaction is the reversal, which can have no follow-up.
     let (code, _, aside) = said(&["refund", "last", "--amount", "1"]).await;
     assert!(
-        code == Some(65) && aside.starts_with("last is v1 of till local: reversal, approved, -7.00 EUR"),
+        code == Some(65) && aside.starts_with("\"last\" is v1 from till local: reversal, approved, -7.00 EUR"),
         "{aside}"
     );
 }

@@ -7,8 +7,6 @@ import { t } from "./words.js";
 export const CHOICES = { theme: ["auto", "light", "dark"], size: ["normal", "large"] };
 /** The least contrast of text (WCAG 2.2, 1.4.3). */
 const CONTRAST = 4.5;
-/** The colours of the cards in `style.css`, on which the accent must be readable. */
-const CARD = { light: "#ffffff", dark: "#182433" };
 
 const parts = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 /** Returns the relative luminance of a colour such as `#0a4d8c`. */
@@ -22,27 +20,30 @@ export function contrast(one, other) {
 }
 const mixed = (colour, other, share) => `#${parts(colour).map((part, n) => Math.round(part + (parts(other)[n] - part) * share).toString(16).padStart(2, "0")).join("")}`;
 
-/** Returns the shop's colour for a theme, with the colour of text on it. It is moved until it can be read on a card. */
-export function accentFor(colour, theme) {
-  const card = CARD[theme];
+/**
+ * Returns the shop's colour for cards of this colour, with the colour of text on it. It is made lighter or darker until
+ * it can be read on a card.
+ */
+export function accentFor(colour, card) {
+  const to = luminance(card) < 0.2 ? "#ffffff" : "#000000";
   let accent = colour;
-  for (let share = 0.1; contrast(accent, card) < CONTRAST; share += 0.1) accent = mixed(colour, theme === "dark" ? "#ffffff" : "#000000", share);
+  for (let share = 0.1; contrast(accent, card) < CONTRAST; share += 0.1) accent = mixed(colour, to, share);
   const ink = ["#ffffff", "#06203c"].sort((a, b) => contrast(b, accent) - contrast(a, accent))[0];
   return { accent, ink };
 }
 
 /** Shows the shop's colour; without one, those of the style sheet. */
 export function showAccent(colour) {
-  const { dataset, style } = document.documentElement;
+  const { style } = document.documentElement;
   if (!colour) { style.removeProperty("--accent"); style.removeProperty("--accent-ink"); return; }
-  const { accent, ink } = accentFor(colour, dataset.theme);
+  const { accent, ink } = accentFor(colour, getComputedStyle(document.documentElement).getPropertyValue("--card").trim());
   style.setProperty("--accent", accent);
   style.setProperty("--accent-ink", ink);
 }
 
-/** Shows the shop's logo before its name. */
-export function logo(name) {
-  return name ? h("img", { src: "/front/logo", alt: "" }) : null;
+/** Builds the shop's logo, if there is one. */
+export function logo(exists) {
+  return exists ? h("img", { src: "/front/logo", alt: "" }) : null;
 }
 
 /** Builds the choices of theme and size. */

@@ -186,7 +186,7 @@ fn parse(text: &str) -> (Option<FrontConfig>, Vec<Fault>) {
             let wrong = format!("is not TOML: {}", error.to_string().trim().replace('\n', " "));
             return (
                 None,
-                vec![Fault { key: String::new(), wrong, remedy: "correct the file at this place".to_owned() }],
+                vec![Fault { key: String::new(), wrong, remedy: "correct the file at the given position".to_owned() }],
             );
         }
     };

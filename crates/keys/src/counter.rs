@@ -21,7 +21,8 @@ impl Rule {
         (1..=self.most_ones).contains(&counter.count_ones()) && counter <= self.mask
     }
 
-    /// Returns the next usable counter after any number, or `None` after the last ("New Key", X9.24-1, A.2).
+    /// Returns the next usable counter after `counter`, which may be any number, or `None` after the last one ("New
+    /// Key", X9.24-1, A.2).
     pub(super) fn next(self, counter: u32) -> Option<u32> {
         let counter = self.at_most(counter);
         let step = if counter.count_ones() < self.most_ones { 1 } else { 1 << counter.trailing_zeros() };
@@ -40,8 +41,8 @@ impl Rule {
         counter
     }
 
-    /// Returns the highest usable counter (or 0) up to this one. It keeps the highest one bits of this counter, as many
-    /// as allowed.
+    /// Returns the highest usable counter (or 0) up to this one. It keeps as many of this counter's
+    /// highest 1 bits as the standard allows.
     fn at_most(self, mut counter: u32) -> u32 {
         while counter.count_ones() > self.most_ones {
             counter &= counter - 1;

@@ -220,7 +220,7 @@ impl Setter {
                 }
             }
             ReceiptRow::Centred(text) => self.centred(text, Style::Plain),
-            ReceiptRow::Bold(text) => self.centred(text, Style::Bold),
+            ReceiptRow::Bold(text) => self.outcome(text),
             ReceiptRow::Large(text) if width(&clean::line(text)) * 2 <= self.columns => self.centred(text, Style::Big),
             ReceiptRow::Large(text) => self.centred(text, Style::Tall),
             ReceiptRow::Amount(amount) => self.amount(amount),
@@ -276,6 +276,19 @@ impl Setter {
     fn centred(&mut self, text: &str, style: Style) {
         for line in wrap_to(OTHER_LINES, &clean::line(text), self.columns) {
             self.lines.push(PrintedLine::new(line.trim(), Align::Centre, style));
+        }
+    }
+
+    /// Adds the words of an outcome. If they do not fit on one line, they are broken after the comma: on a line of its
+    /// own, the last word of "NOT CONFIRMED, BEING REVERSED" would be a different outcome.
+    fn outcome(&mut self, text: &str) {
+        let text = clean::line(text);
+        match text.split_once(", ") {
+            Some((first, rest)) if width(&text) > self.columns && width(first) < self.columns => {
+                self.centred(&format!("{first},"), Style::Bold);
+                self.centred(rest, Style::Bold);
+            }
+            _ => self.centred(&text, Style::Bold),
         }
     }
 

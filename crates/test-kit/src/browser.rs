@@ -1,5 +1,6 @@
 //! The browser of a cashier or a shopper: Debian's Chromium without a window, controlled through chromedriver.
 
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -132,6 +133,12 @@ impl Browser {
     pub async fn scheme(&self, scheme: &str) {
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.chromium("Emulation.setEmulatedMedia", features).await;
+    }
+
+    /// Lets the page save files in this folder, without a question.
+    pub async fn saves_in(&self, folder: &Path) {
+        let allowed = json!({ "behavior": "allow", "downloadPath": folder });
+        self.chromium("Browser.setDownloadBehavior", allowed).await;
     }
 
     async fn chromium(&self, command: &str, parameters: Value) {

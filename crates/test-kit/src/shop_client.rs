@@ -118,7 +118,7 @@ pub async fn read(response: reqwest::Response) -> (u16, Value) {
     read_as(Call::Payment, response).await
 }
 
-/// Parses the answer to this call, as the interface documents it.
+/// Parses the answer to this call, and checks it against the table of the interface.
 pub async fn read_as(call: Call, response: reqwest::Response) -> (u16, Value) {
     let status = response.status().as_u16();
     let answer = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
@@ -135,8 +135,8 @@ const NOT_LISTED: &[&str] =
 /// Fields whose names are in brackets.
 const PAIRS: &[&str] = &["customParameters", "merchant.data", "risk.parameters", "threeDSecure.schemeData"];
 
-/// Checks every field of an answer against the table of the interface. Only `id` is exempt, because a failed answer has
-/// none.
+/// Checks every field of an answer against the table of the interface. Only `id` is exempt, because the answer to a
+/// failed request has none.
 fn is_as_documented(call: Call, answer: &Value) {
     // The warm path has an empty answer. The outcome with control bytes is wrong on purpose.
     if answer == &serde_json::json!({})

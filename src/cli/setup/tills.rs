@@ -197,7 +197,8 @@ impl Setup {
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
         let TillOptions { till_name, till_address, till_port, .. } = &self.tills;
-        let (given, words) = (till_name.as_deref(), "The till's name here: letters, digits, - and _");
+        let (given, words) =
+            (till_name.as_deref(), "A name for the till in this configuration: letters, digits, - and _");
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
         self.answer_front(answers, question, missing, &|front, text| front.name = text)?;

@@ -53,12 +53,12 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         terminal.answers("Connect a till", "modem");
         terminal.until("please answer zvt, nexo, page or none");
         terminal.answers("Connect a till", "zvt");
-        terminal.answers("The till's name here: letters, digits, - and _ [kasse-1]", "kasse 1");
+        terminal.answers("A name for the till in this configuration: letters, digits, - and _ [kasse-1]", "kasse 1");
         terminal.until("must be 1 to 32 letters, digits, - or _; write it as \"till-1\"");
         // This name already belongs to the till of the cashier's page.
-        terminal.answers("The till's name here", "counter");
+        terminal.answers("A name for the till in this configuration", "counter");
         terminal.until("names a till twice");
-        terminal.answers("The till's name here", "");
+        terminal.answers("A name for the till in this configuration", "");
         terminal.answers("The till's address", "192.168.1");
         terminal.until("zvt[1].from: has an invalid value (array); write a list of addresses");
         terminal.answers("The till's address", "");

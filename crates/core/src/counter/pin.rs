@@ -10,6 +10,7 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
+use std::ops::RangeInclusive;
 
 use zeroize::Zeroizing;
 
@@ -18,9 +19,6 @@ use zeroize::Zeroizing;
 /// (measured). On a Cortex-A7 at 1 GHz it takes 0.4 s (computed from 2400 cycles a round), an acceptable wait for a
 /// cashier.
 pub const ITERATIONS: u32 = 150_000;
-
-/// The permitted length of a PIN, in digits.
-const LENGTH: std::ops::RangeInclusive<usize> = 4..=12;
 
 /// A PIN as it was typed. It is wiped from memory when it is dropped.
 #[derive(Clone)]
@@ -38,12 +36,16 @@ pub enum PinError {
 }
 
 impl Pin {
+    /// The permitted length of a PIN, in digits.
+    pub const LENGTH: RangeInclusive<u8> = 4..=12;
+
     /// Parses a typed PIN.
     ///
     /// # Errors
     /// Returns [`PinError::Malformed`] if the PIN does not have 4 to 12 digits.
     pub fn parse(typed: Zeroizing<String>) -> Result<Self, PinError> {
-        let fits = LENGTH.contains(&typed.len()) && typed.bytes().all(|byte| byte.is_ascii_digit());
+        let fits = u8::try_from(typed.len()).is_ok_and(|length| Self::LENGTH.contains(&length))
+            && typed.bytes().all(|byte| byte.is_ascii_digit());
         if fits { Ok(Self(typed)) } else { Err(PinError::Malformed) }
     }
 

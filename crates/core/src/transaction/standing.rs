@@ -19,7 +19,7 @@ pub enum Standing<'a> {
     InProgress,
     /// Approved; the cardholder's signature must be compared.
     AtSignature,
-    /// Approved; the till must answer whether it accepts the amount.
+    /// Approved; the till must say whether it accepts the amount.
     AwaitingTill {
         /// The approved amount.
         approved: Amount,

@@ -55,7 +55,7 @@ test("after a tap that the bank did not take the chief button inserts the card",
   const chief = found(screen.el, "class", "primary");
   assert.equal(chief.getAttribute("id"), "retry");
   assert.match(said(chief), /^Insert the card: .*12\.34/);
-  assert.match(said(screen.el), /The bank wants the PIN/);
+  assert.match(said(screen.el), /The bank requires the PIN/);
   chief.removeAttribute("aria-disabled");
   chief.click();
   assert.deepEqual(tries, ["again"]);

@@ -38,13 +38,13 @@ test("without a fixed length, a person sends the PIN", async () => {
 
 test("a shop's colour can be read in both themes", () => {
   for (const colour of ["#0a4d8c", "#ffff00", "#000000", "#ffffff", "#e2001a", "#7fdca6"]) {
-    for (const [theme, card] of [["light", "#ffffff"], ["dark", "#182433"]]) {
-      const { accent, ink } = accentFor(colour, theme);
-      assert.ok(contrast(accent, card) >= 4.5, `${colour} ${theme}: ${accent} on ${card}`);
-      assert.ok(contrast(accent, ink) >= 4.5, `${colour} ${theme}: ${ink} on ${accent}`);
+    for (const card of ["#ffffff", "#182433"]) {
+      const { accent, ink } = accentFor(colour, card);
+      assert.ok(contrast(accent, card) >= 4.5, `${colour}: ${accent} on ${card}`);
+      assert.ok(contrast(accent, ink) >= 4.5, `${colour}: ${ink} on ${accent}`);
     }
   }
-  assert.equal(accentFor("#0a4d8c", "light").accent, "#0a4d8c", "a readable colour stays as it is");
+  assert.equal(accentFor("#0a4d8c", "#ffffff").accent, "#0a4d8c", "a readable colour stays as it is");
 });
 
 test("the page chooses the first language that it has", () => {

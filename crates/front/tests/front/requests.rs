@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use reqwest::StatusCode;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::process::{NO_TILLS, json, problem};
+use crate::process::{NO_TILLS, Running, json, problem};
 use crate::stand_in::front;
 
 #[tokio::test]
@@ -38,6 +39,32 @@ async fn the_page_comes_by_tls_with_a_policy_and_is_not_sent_twice() {
     let front = front.kill().await.begin(NO_TILLS).await;
     let settings = json(front.client().get(front.https_url("/front/settings")).send().await.unwrap()).await;
     assert_eq!(settings["mayPair"], false);
+}
+
+#[tokio::test]
+async fn the_shops_colour_and_logo_are_told_and_served() {
+    let (front, _agent) = front("").await;
+    let told = async |front: &Running| {
+        let settings = json(front.client().get(front.https_url("/front/settings")).send().await.unwrap()).await;
+        (settings["accent"].clone(), settings["logo"].clone())
+    };
+    let logo = async |front: &Running| front.client().get(front.https_url("/front/logo")).send().await.unwrap();
+    assert_eq!(told(&front).await, (Value::Null, json!(false)));
+    assert_eq!(logo(&front).await.status(), StatusCode::NOT_FOUND);
+
+    let picture = b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("logo");
+    std::fs::write(&file, picture).unwrap();
+    let page = format!("[page]\naccent = \"#e2001a\"\nlogo = {file:?}\n");
+    let front = front.kill().await.begin(&page).await;
+    assert_eq!(told(&front).await, (json!("#e2001a"), json!(true)));
+    let answer = logo(&front).await;
+    assert_eq!(answer.headers()["content-type"], "image/svg+xml");
+    assert_eq!(answer.headers()["x-content-type-options"], "nosniff");
+    // A script in an image runs neither as a picture nor as a page.
+    assert!(answer.headers()["content-security-policy"].to_str().unwrap().contains("default-src 'none'"));
+    assert_eq!(answer.bytes().await.unwrap(), picture.as_slice());
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};
 use crate::counter::Counter;
 use crate::training::taught;
+use crate::within;
 
 const LARGE: (u32, u32) = (1024, 600);
 
@@ -241,14 +242,21 @@ async fn the_close_names_what_it_closes_before_and_after() {
     // The next day begins with zero.
     assert_eq!(shown(&page, ".net strong").await, "€0.00");
     // The close is shown as it was printed, and is saved as the table that other programs read.
-    page.run("window.saved = null; URL.createObjectURL = (blob) => { blob.text().then((text) => { saved = text; }); return 'data:,'; }")
-        .await;
+    let folder = tempfile::tempdir().unwrap();
+    page.saves_in(folder.path()).await;
     let slip = self::slip(&page, "[data-close='1']").await;
     assert!(slip.contains("54.50"), "the slip: {slip}");
     page.press("#csv", By::Pointer).await;
-    page.until("saved").await;
-    let table = page.run("return saved").await;
-    let table = table.as_str().unwrap();
+    let file = folder.path().join("close-1.csv");
+    let saved = async {
+        loop {
+            if let Ok(table) = std::fs::read_to_string(&file) {
+                break table;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let table = within("the saved close", saved).await;
     assert!(table.starts_with("close,") && table.contains("54.50"), "the table: {table}");
     page.press("#print", By::Pointer).await;
     page.until("document.querySelector('dialog .hint').textContent").await;
@@ -265,6 +273,37 @@ async fn slip(page: &Browser, button: &str) -> String {
         page.press("#close", By::Pointer).await;
     }
     text
+}
+
+/// The shop's own look: an image with a style of its own, and a colour that is readable in both themes.
+#[tokio::test]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
+async fn the_shops_logo_and_colour_are_on_the_page() {
+    const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"20\">\
+        <style>rect { fill: #e2001a }</style><rect width=\"40\" height=\"20\"/></svg>";
+    let driver = Driver::start().await;
+    let page = driver.browser().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("logo.svg");
+    std::fs::write(&file, PICTURE).unwrap();
+    let more = format!("[page]\naccent = \"#e2001a\"\nlogo = {file:?}\n");
+    let counter = Counter::open_with(Options::default(), &more).await;
+    open(&page, &counter).await;
+    page.until("document.querySelector('#shop img')?.naturalWidth").await;
+    let pixel = page
+        .run(
+            "const canvas = Object.assign(document.createElement('canvas'), { width: 40, height: 20 }); \
+             const picture = canvas.getContext('2d'); picture.drawImage(document.querySelector('#shop img'), 0, 0, 40, 20); \
+             return [...picture.getImageData(20, 10, 1, 1).data]",
+        )
+        .await;
+    assert_eq!(pixel, json!([226, 0, 26, 255]));
+    let accent = "return getComputedStyle(document.documentElement).getPropertyValue('--accent')";
+    assert_eq!(page.run(accent).await, "#e2001a");
+    page.scheme("dark").await;
+    page.until("getComputedStyle(document.documentElement).getPropertyValue('--accent') !== '#e2001a'").await;
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+    page.close().await;
 }
 
 async fn open(page: &Browser, counter: &Counter) {

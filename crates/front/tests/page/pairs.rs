@@ -3,6 +3,15 @@
 
 use std::collections::BTreeSet;
 
+/// The variable with a number N.
+const EVERY: &str = "POS_FRONT_PAGE_EVERY";
+
+/// Returns N of `POS_FRONT_PAGE_EVERY`. Only every Nth row of a table is tested, and with an N above 1 a sample of the
+/// screens. If the variable is not set, N is 1.
+pub(crate) fn every() -> usize {
+    std::env::var(EVERY).map_or(1, |every| every.parse().expect("a number"))
+}
+
 /// The index of one value for each factor.
 pub(crate) type Row = Vec<usize>;
 

@@ -11,12 +11,9 @@ use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};
 use crate::counter::Counter;
-use crate::pairs::all_pairs;
+use crate::pairs::{all_pairs, every};
 use crate::within;
 
-/// The variable with a number N. Only every Nth row of the table is tested, beginning with the first. If the variable
-/// is not set, all rows are tested.
-const EVERY: &str = "POS_FRONT_PAGE_EVERY";
 /// The variable with a text, such as `by-registration` or `AgentKilledAtBank`. Only rows whose printed line contains
 /// the text are tested.
 const ONLY: &str = "POS_FRONT_PAGE_ONLY";
@@ -149,14 +146,13 @@ const PLAYS: &[Play] = &[
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn each_kind_and_end_with_each_disturbance() {
-    let every: usize = std::env::var(EVERY).map_or(1, |every| every.parse().expect("a number"));
     let sizes = [PLAYS.len(), DISTURBANCES.len(), HANDS.len(), SIZES.len(), LANGUAGES.len()];
     let rows = all_pairs(&sizes);
     let driver = Driver::start().await;
     let (first, second) = (driver.browser().await, driver.browser().await);
     let only = std::env::var(ONLY).unwrap_or_default();
     let mut played = 0;
-    for row in rows.iter().step_by(every) {
+    for row in rows.iter().step_by(every()) {
         let round = Round {
             play: PLAYS[row[0]],
             disturbance: DISTURBANCES[row[1]],

@@ -13,15 +13,13 @@ use serde_json::json;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
+use crate::pairs::every;
 use crate::training::{taught, train};
 
 /// The variable with the folder of the npm package axe-core. `crates/front/tests/page/run` creates the folder.
 const NPM: &str = "POS_FRONT_PAGE_NPM";
 /// The variable with the folder for the screenshots. If the variable is not set, a folder below `target/` is used.
 const PICTURES: &str = "POS_FRONT_PAGE_PICTURES";
-
-/// Looks at a sample unless it is 1; `crates/front/tests/page/run` explains it.
-const EVERY: &str = "POS_FRONT_PAGE_EVERY";
 
 /// Themes and the larger size; "light" and "dark" have the normal size.
 const LOOKS: [&str; 3] = ["light", "dark", "large"];
@@ -126,7 +124,7 @@ async fn each_screen_in_each_language_and_size() {
     let pictures = PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()));
     std::fs::create_dir_all(&pictures).unwrap();
     let driver = Driver::start().await;
-    let whole = std::env::var(EVERY).map_or(true, |every| every == "1");
+    let whole = every() == 1;
     let look = |offset: usize, language: Language| {
         let (driver, axe, pictures) = (&driver, axe.clone(), pictures.clone());
         async move {

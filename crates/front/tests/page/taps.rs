@@ -27,6 +27,14 @@ impl Finger<'_> {
         }
     }
 
+    /// Charges an amount with this card and leaves the finger on the outcome.
+    async fn sells(&mut self, counter: &Counter, digits: &str, card: (&str, CardEntry)) {
+        self.digits("data-key", digits).await;
+        self.tap("#charge").await;
+        self.page.until_screen("sale-card").await;
+        counter.present(card.0, card.1).await;
+    }
+
     /// Returns the number of taps since the last count.
     fn counted(&mut self) -> usize {
         std::mem::take(&mut self.taps)
@@ -53,11 +61,8 @@ async fn a_cashier_needs_few_taps() {
     assert!(finger.counted() <= "2580".len() + 2, "to sign in");
 
     // The gateway declines an amount that ends with 51.
-    finger.digits("data-key", "1251").await;
-    finger.tap("#charge").await;
+    finger.sells(&counter, "1251", ("tap", CardEntry::Tap)).await;
     assert!(finger.counted() <= 5, "for a sale");
-    page.until_screen("sale-card").await;
-    counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-declined").await;
     finger.tap("#retry").await;
     page.until_screen("sale-card").await;
@@ -65,10 +70,7 @@ async fn a_cashier_needs_few_taps() {
     counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-declined").await;
     finger.tap("#new").await;
-    finger.digits("data-key", "1200").await;
-    finger.tap("#charge").await;
-    page.until_screen("sale-card").await;
-    counter.present("tap", CardEntry::Tap).await;
+    finger.sells(&counter, "1200", ("tap", CardEntry::Tap)).await;
     page.until_screen("sale-approved").await;
     finger.counted();
 
@@ -78,20 +80,14 @@ async fn a_cashier_needs_few_taps() {
     page.until_screen("sale-approved").await;
     assert_eq!(finger.counted(), 3, "to refund the last payment");
 
-    // Another payment with another card is the newest one. The first one is found by the last four digits.
+    // The payment to refund is not the newest one. Only it has a card with these last four digits.
     finger.tap("#new").await;
-    finger.digits("data-key", "1300").await;
-    finger.tap("#charge").await;
-    page.until_screen("sale-card").await;
-    counter.present("chip-pin", CardEntry::Insert).await;
+    finger.sells(&counter, "1300", ("chip-pin", CardEntry::Insert)).await;
     page.until_screen("sale-approved").await;
     let last4 = page.run("return document.querySelector('.lines').textContent.match(/ending in (\\d{4})/)[1]").await;
     let last4 = last4.as_str().unwrap().to_owned();
     finger.tap("#new").await;
-    finger.digits("data-key", "1400").await;
-    finger.tap("#charge").await;
-    page.until_screen("sale-card").await;
-    counter.present("tap", CardEntry::Tap).await;
+    finger.sells(&counter, "1400", ("tap", CardEntry::Tap)).await;
     page.until_screen("sale-approved").await;
     finger.counted();
     finger.tap("[data-view=sales]").await;

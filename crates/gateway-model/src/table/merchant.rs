@@ -31,7 +31,7 @@ pub(super) const SECTION: Section = section(
         o("merchant.isoId", an(255), "independent sales organisation"),
         o("merchant.payFacId", an(255), "payment facilitator"),
         o("merchant.payFacName", an(255), "name of the payment facilitator"),
-        o("merchant.submerchantId", an(100), "merchant of a facilitator; one card scheme only"),
+        o("merchant.submerchantId", an(100), "the facilitator's id of the merchant; for one card scheme only"),
         o("merchant.marketplaceId", an(255), "marketplace"),
         o("merchant.taxId", an(60), "tax number"),
         o("merchant.data[key]", VALUE, "anything more about the merchant"),

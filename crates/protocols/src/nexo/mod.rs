@@ -1,5 +1,6 @@
-//! nexo Retailer as terminals with Adyen's Terminal API use it (Sale to POI Protocol 3.0). Till and terminal exchange
-//! JSON objects. This module reads and writes both sides. The names are those of `@adyen/api-library` 32.1.0.
+//! nexo Retailer (Sale to POI Protocol 3.0), as used by terminals with Adyen's Terminal API. Till and terminal exchange
+//! JSON objects. This module reads and writes the messages of both sides. The names are those of `@adyen/api-library`
+//! 32.1.0.
 //!
 //! ```text
 //!  a body ─▶ envelope ─▶ header · request  ─▶ the till's wish

@@ -182,7 +182,7 @@ pub struct TransactionTotals {
 }
 
 impl TransactionTotals {
-    /// Creates totals for a card brand in a currency, without sums.
+    /// Creates totals for one card brand and one currency, with no sums yet.
     #[must_use]
     pub fn of_cards(brand: Option<String>, currency: String) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Requests about an earlier message that they name: repeat its answer (`TransactionStatus`), or end it (`Abort`).
+//! Requests that name an earlier message: `TransactionStatus` asks for its answer again, and `Abort` stops it.
 
 use super::super::flow::Flow;
 use super::{Job, Receipts, Stage, because, refused};

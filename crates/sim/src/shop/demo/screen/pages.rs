@@ -27,7 +27,7 @@ const KEYS: &[(&str, &str)] = &[
     ("d", "Send the same again, like a till that lost its answer."),
     ("1-9 A-Q", "Take a card in your hand. ↑ and ↓ take the previous or next one."),
     ("i t s r", "Insert, tap or swipe the card; take it out of the slot."),
-    ("0-9 Enter", "Type the tip on the reader, while it asks for one."),
+    ("0-9 Enter", "Enter the tip on the reader while it asks for it."),
     ("c", "Press the reader's red key."),
     ("w", "Type a wrong PIN next time. The customer types automatically."),
     ("u", "Pull the reader's cable out, or put it back."),
