@@ -265,7 +265,7 @@ fn a_message_or_a_transaction_that_was_used_is_rejected() {
         stage.none();
         stage.list(&[]);
         stage.list(&[sale("nexo-other", &json!({ "state": state, "outcome": outcome }))]);
-        stage.rejected("ServiceID 1; ask for that one by TransactionStatus");
+        stage.rejected("with ServiceID 1; query that ServiceID with TransactionStatus");
     }
     for outcome in ["declined", "cancelled", "not-sent", "reversed"] {
         stage.till("Payment", "2", &payment("12.5", "27908"));
