@@ -428,7 +428,7 @@ mod tests {
             ("card.number=4111-1111", "card.number: must be 8 to 32 digits"),
             ("overridePaymentType[VISA]=PA", "overridePaymentType[VISA]: not a parameter of this request: not a"),
             ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),
-            ("limit=100", "limit: not a parameter of this request: not a parameter of this call; of query"),
+            ("limit=100", "limit: not a parameter of this request: not a parameter of this call, but of query"),
         ] {
             let said = wrong(body);
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");

@@ -110,7 +110,7 @@ pub enum BmpError {
         bmp: u8,
     },
     /// The field occurs twice.
-    #[error("BMP {bmp:02X} is there twice")]
+    #[error("BMP {bmp:02X} occurs twice")]
     Twice {
         /// The number of the BMP.
         bmp: u8,

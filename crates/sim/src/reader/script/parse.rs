@@ -157,7 +157,7 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
             word => ScriptAction::Amount(Some(number(word, "amount of at most twelve digits", 0..=999_999_999_999)?)),
         },
         "wait" => ScriptAction::Wait(time(words.need("a time")?)?),
-        "flood" => match words.need("what to say, or nothing")? {
+        "flood" => match words.need("what to send, or nothing")? {
             "nothing" => ScriptAction::Flood(None),
             word => {
                 let found = FLOODS.iter().find(|(name, _)| *name == word);
