@@ -56,7 +56,7 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
         Some(Err(error)) => {
             report.fault(format!("{shown} cannot be written: {error}"), "check the disk's free space and health");
         }
-        None => report.fault("the measuring thread failed", "run the doctor again"),
+        None => report.fault("the disk could not be measured", "run the doctor again"),
     }
 }
 

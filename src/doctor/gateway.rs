@@ -133,7 +133,7 @@ fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) 
         }
     }
     if !warned && let Some(first) = expiries.iter().map(|expiry| expiry.at).min() {
-        report.ok(format!("the first certificate or token {}", ends(first, now)));
+        report.ok(format!("of the certificates and the token, the first {}", ends(first, now)));
     }
 }
 
