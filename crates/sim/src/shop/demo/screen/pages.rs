@@ -147,12 +147,12 @@ pub(super) fn totals(model: &Model) -> Vec<String> {
         let scheme = |one: &Sum| row(&format!("  with {}", one.scheme.as_deref().unwrap_or("other")), one);
         lines.extend(schemes.iter().filter(same).map(scheme));
     }
-    lines.extend(tips.iter().map(|tip| row("Tips; the sales hold them too", tip)));
+    lines.extend(tips.iter().map(|tip| row("Tips, included in the sales", tip)));
     if kinds.is_empty() {
         lines.push("There are no amounts yet.".to_owned());
     }
     for (what, count) in
-        [("Declined", declined), ("Taken back", taken_back), ("Cancelled", cancelled), ("Not sent", not_sent)]
+        [("Declined", declined), ("Reversed", taken_back), ("Cancelled", cancelled), ("Not sent", not_sent)]
     {
         lines.push(format!("{what:<28}{count:>6}"));
     }
