@@ -196,7 +196,7 @@ fn check_card(card: &ClearCard, request: &PaymentRequest, has_pin: bool) -> Resu
     if request.entry_mode == "MAGSTRIPE" && has_chip {
         return Err(Invalid::new(
             "pos.entryMode",
-            "the card has a chip: it must be inserted, or MAGSTRIPE_AS_FALLBACK",
+            "the card has a chip: insert it, or send MAGSTRIPE_AS_FALLBACK",
         ));
     }
     let must_sign = request.entry_mode.starts_with("MAGSTRIPE") && request.kind != Kind::Credit;

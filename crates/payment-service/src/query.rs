@@ -41,7 +41,7 @@ impl Host {
             }
             _ => {
                 return Err(
-                    Invalid::new("date.from", "date.from and date.to must be sent together, in this order").into()
+                    Invalid::new("date.from", "date.from and date.to must be sent together, date.from before date.to").into()
                 );
             }
         };
