@@ -40,9 +40,11 @@ impl Host {
                 Some((from.and_utc().timestamp(), to.and_utc().timestamp()))
             }
             _ => {
-                return Err(
-                    Invalid::new("date.from", "date.from and date.to must be sent together, date.from before date.to").into()
-                );
+                return Err(Invalid::new(
+                    "date.from",
+                    "date.from and date.to must be sent together, date.from before date.to",
+                )
+                .into());
             }
         };
         let reference = form.get("merchantTransactionId");
