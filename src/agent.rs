@@ -165,7 +165,7 @@ async fn work(
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut round = Round::default();
     loop {
-        agent.settle();
+        agent.catch_up();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
             return end(agent, ends, tills).await;
@@ -241,7 +241,7 @@ struct Agent {
 
 impl Agent {
     /// Checks everything outside the transactions, and then handles all queued events.
-    fn settle(&mut self) {
+    fn catch_up(&mut self) {
         if !self.engine.identity.trains() {
             self.look_outside();
         }

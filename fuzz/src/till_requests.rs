@@ -27,15 +27,15 @@ const TOKEN: &str = "0123456789abcdef-1";
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Both interfaces, with an agent that knows no sales.
-struct Doors {
+struct Listeners {
     _folder: TempDir,
     socket: PathBuf,
     port: SocketAddr,
 }
 
-static DOORS: LazyLock<Doors> = LazyLock::new(open);
+static LISTENERS: LazyLock<Listeners> = LazyLock::new(open);
 
-fn open() -> Doors {
+fn open() -> Listeners {
     let folder = tempfile::tempdir().expect("a folder for the socket");
     let token_file = folder.path().join("till-1.token");
     fs::write(&token_file, TOKEN).expect("a file of the test");
@@ -60,8 +60,8 @@ fn open() -> Doors {
             }
         });
     });
-    let port = told.recv().expect("the doors open");
-    Doors { _folder: folder, socket, port }
+    let port = told.recv().expect("the listeners open");
+    Listeners { _folder: folder, socket, port }
 }
 
 /// Answers a command, which must be well-formed but is unknown to this agent.
@@ -93,10 +93,10 @@ pub fn holds(input: &[u8]) {
     let Some((&first, bytes)) = input.split_first() else { return };
     let at = usize::from(first >> 1).min(bytes.len());
     let (whole, split) = if first % 2 == 0 {
-        let connect = || UnixStream::connect(&DOORS.socket).expect("the socket is open");
+        let connect = || UnixStream::connect(&LISTENERS.socket).expect("the socket is open");
         (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
     } else {
-        let connect = || TcpStream::connect(DOORS.port).expect("the port is open");
+        let connect = || TcpStream::connect(LISTENERS.port).expect("the port is open");
         (exchange(connect(), &[bytes]), exchange(connect(), &[&bytes[..at], &bytes[at..]]))
     };
     // The answer to a HEAD has a length but no body.

@@ -106,8 +106,8 @@ impl OperatorService {
     }
 
     /// Returns the counters of an attempt to sign in as `name`.
-    fn keys(&self, Tried { name, door, place }: Tried<'_>) -> [TryKey; 2] {
-        self.attempts.keys((name, self.find(name).is_some()), door, place)
+    fn keys(&self, Tried { name, from, place }: Tried<'_>) -> [TryKey; 2] {
+        self.attempts.keys((name, self.find(name).is_some()), from, place)
     }
 
     /// Ends all sessions of an operator, and all approvals given by or to the operator. None of them outlasts the
@@ -124,14 +124,14 @@ impl OperatorService {
         let now = self.clock.monotonic();
         match asked {
             OperatorCommand::List { reply } => drop(reply.send(self.view())),
-            OperatorCommand::Session { token, door, commands, reply } => {
-                let session = self.sessions.find(&token, &door, commands, now);
+            OperatorCommand::Session { token, from, commands, reply } => {
+                let session = self.sessions.find(&token, &from, commands, now);
                 let who =
                     session.map(|Session { operator, role, .. }| SignedIn { name: operator.clone(), role: *role });
                 let _ = reply.send(who.ok_or_else(|| OperatorRefused::SessionEnded.into()));
             }
-            OperatorCommand::SignOut { token, door, reply } => {
-                let gone = self.sessions.end(&token, &door);
+            OperatorCommand::SignOut { token, from, reply } => {
+                let gone = self.sessions.end(&token, &from);
                 if let Some(name) = &gone {
                     // The approvals of an operator who has signed out are no longer valid.
                     self.approvals.end_all_of(name);
@@ -222,9 +222,9 @@ impl OperatorService {
             && let Some(asked) = self.waiting.pop_front()
         {
             match &asked {
-                OperatorCommand::SignIn { name, pin, door, place, .. }
-                | OperatorCommand::Approve { name, pin, door, place, .. } => {
-                    match self.count_try(journal, Tried { name, door, place: place.as_ref() }) {
+                OperatorCommand::SignIn { name, pin, from, place, .. }
+                | OperatorCommand::Approve { name, pin, from, place, .. } => {
+                    match self.count_try(journal, Tried { name, from, place: place.as_ref() }) {
                         Ok(()) => {
                             let (name, pin) = (name.clone(), pin.clone());
                             self.look_at_pin(asked, &name, pin);
@@ -315,17 +315,17 @@ impl OperatorService {
         resolved: Option<Resolved>,
     ) {
         match asked {
-            OperatorCommand::SignIn { name, door, place, reply, .. } => {
-                let tries = Tried { name: &name, door: &door, place: place.as_ref() };
+            OperatorCommand::SignIn { name, from, place, reply, .. } => {
+                let tries = Tried { name: &name, from: &from, place: place.as_ref() };
                 let opened = self
                     .right_or_wrong(journal, tries, right)
-                    .and_then(|(operator, wrong_before)| self.open_session(operator, door, wrong_before));
+                    .and_then(|(operator, wrong_before)| self.open_session(operator, from, wrong_before));
                 let _ = reply.send(opened);
             }
-            OperatorCommand::Approve { name, wanted, door, place, reply, .. } => {
-                let tries = Tried { name: &name, door: &door, place: place.as_ref() };
+            OperatorCommand::Approve { name, wanted, from, place, reply, .. } => {
+                let tries = Tried { name: &name, from: &from, place: place.as_ref() };
                 let given = self.right_or_wrong(journal, tries, right);
-                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, resolved, door)));
+                let _ = reply.send(given.and_then(|(operator, _)| self.approve(operator, &wanted, resolved, from)));
             }
             _ => {}
         }
@@ -340,12 +340,12 @@ impl OperatorService {
         right: bool,
     ) -> Result<(KeptOperator, u32), Refused> {
         let keys = self.keys(tried);
-        let Tried { name, door, place } = tried;
+        let Tried { name, from, place } = tried;
         let tries = self.attempts.tries(&keys[0]);
         let Some(operator) = self.find(name).filter(|_| right).cloned() else {
             // An unknown name may be a PIN typed into the wrong field, so it is not logged.
             let name = self.find(name).map_or("nobody's", |operator| operator.name.as_str());
-            tracing::warn!(name, %door, tries, "a wrong name or PIN");
+            tracing::warn!(name, %from, tries, "a wrong name or PIN");
             return Err(OperatorRefused::WrongPin.into());
         };
         let forgiven = self.attempts.forgiven(&keys, place);
@@ -357,11 +357,11 @@ impl OperatorService {
         Ok((operator, tries.saturating_sub(1)))
     }
 
-    fn open_session(&mut self, operator: KeptOperator, door: Who, wrong_before: u32) -> Result<SessionView, Refused> {
+    fn open_session(&mut self, operator: KeptOperator, from: Who, wrong_before: u32) -> Result<SessionView, Refused> {
         let (session, token) = self.token()?;
         let KeptOperator { name, role, .. } = operator;
-        tracing::info!(operator = %name, role = role.as_str(), %door, wrong_before, "signed in");
-        self.sessions.begin(token, name.clone(), role, door, self.clock.monotonic());
+        tracing::info!(operator = %name, role = role.as_str(), %from, wrong_before, "signed in");
+        self.sessions.begin(token, name.clone(), role, from, self.clock.monotonic());
         let idle_lock_s = self.sessions.idle().as_secs();
         Ok(SessionView { session, operator: name, role, idle_lock_s, wrong_before })
     }
@@ -373,7 +373,7 @@ impl OperatorService {
         operator: KeptOperator,
         wanted: &Wanted,
         resolved: Option<Resolved>,
-        door: Who,
+        from: Who,
     ) -> Result<ApprovalView, Refused> {
         let KeptOperator { name: supervisor, role, .. } = operator;
         if role != Role::Supervisor {
@@ -386,7 +386,7 @@ impl OperatorService {
         let (approval, token) = self.token()?;
         tracing::info!(%supervisor, till = command.till, operator = %command.operator, "a supervisor confirmed {}", Sentence::from(&command));
         let (view, good_for_s) = (ConfirmedView::from(&command), Approvals::GOOD_FOR.as_secs());
-        let given = GivenApproval { supervisor: supervisor.clone(), command, door };
+        let given = GivenApproval { supervisor: supervisor.clone(), command, caller: from };
         self.approvals.give(token, given, self.clock.monotonic());
         Ok(ApprovalView { approval, supervisor, good_for_s, command: view })
     }
@@ -451,8 +451,8 @@ impl OperatorService {
             }
             OperatorChange::Unlocked(name) => {
                 tracing::warn!(%name, %by, "an operator was unlocked");
-                let doors = desk.attempts.doors().map(|door| (door.clone(), 0)).collect();
-                desk.attempts.kept(doors, now);
+                let callers = desk.attempts.callers().map(|from| (from.clone(), 0)).collect();
+                desk.attempts.kept(callers, now);
                 name
             }
         };
@@ -490,7 +490,7 @@ impl OperatorService {
         let Some(token) = approval else {
             return Err(OperatorRefused::SupervisorNeeded { command: Box::new(command) }.into());
         };
-        let confirmed = self.approvals.find(token, &command, &who.door(), self.clock.monotonic());
+        let confirmed = self.approvals.find(token, &command, &who.without_person(), self.clock.monotonic());
         let supervisor = confirmed.map_err(|found| OperatorRefused::not_approved(found, &command))?.clone();
         Ok(Who { supervisor: Some(supervisor), ..who })
     }
@@ -536,15 +536,15 @@ fn command_of(operator: OperatorName, wanted: &Wanted, transaction: Operation, a
 #[derive(Clone, Copy)]
 struct Tried<'a> {
     name: &'a OperatorName,
-    door: &'a Who,
+    from: &'a Who,
     place: Option<&'a PinPlace>,
 }
 
 /// Returns the attempt if the command signs in or approves with a PIN. Returns `None` for other commands.
 fn tried(asked: &OperatorCommand) -> Option<Tried<'_>> {
     match asked {
-        OperatorCommand::SignIn { name, door, place, .. } | OperatorCommand::Approve { name, door, place, .. } => {
-            Some(Tried { name, door, place: place.as_ref() })
+        OperatorCommand::SignIn { name, from, place, .. } | OperatorCommand::Approve { name, from, place, .. } => {
+            Some(Tried { name, from, place: place.as_ref() })
         }
         _ => None,
     }

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::till::{OperatorCommand, Refused, SaleView, Wanted};
 use pos_core::counter::PinDigest;
-use pos_core::training::Scene;
+use pos_core::training::TrainingEvent;
 use pos_core::transaction::{Answer, Inquiry, ReversalAnswer, Transaction};
 use pos_terms::transaction::SaleNumber;
 
@@ -47,7 +47,7 @@ pub(super) enum TaskResult {
     /// An event of the trainer's scenario.
     Played {
         sale: SaleNumber,
-        scene: Scene,
+        event: TrainingEvent,
     },
     Pin(Box<PinReckoned>),
     Listed {

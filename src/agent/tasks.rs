@@ -1,7 +1,7 @@
 //! Results of the agent's own tasks: answers of the gateway, pages of the journal, and digests of PINs.
 
 use crate::till::Refused;
-use pos_core::training::Scene;
+use pos_core::training::TrainingEvent;
 use pos_core::transaction::{Inquiry, Transaction};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::SaleNumber;
@@ -33,7 +33,7 @@ impl Agent {
             }
             TaskResult::Counted { page, counting } => self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => self.close_counted(*counted),
-            TaskResult::Played { sale, scene } => self.played(sale, scene),
+            TaskResult::Played { sale, event } => self.played(sale, event),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| engine.facts().view(sale)).collect()));
@@ -116,14 +116,14 @@ impl Agent {
     }
 
     /// Handles an event of the trainer's scenario.
-    fn played(&mut self, number: SaleNumber, scene: Scene) {
+    fn played(&mut self, number: SaleNumber, event: TrainingEvent) {
         let engine = &mut self.engine;
-        match scene {
-            Scene::PresentCard => engine.announce_step(number, &ReaderProgress::PresentCard),
-            Scene::PinEntry => engine.announce_step(number, &ReaderProgress::PinEntry { digits: None }),
-            Scene::RemoveCard => engine.announce_step(number, &ReaderProgress::RemoveCard),
-            Scene::Heard(event) => engine.hear(number, event),
-            Scene::Free => engine.devices.reader.is_freed_by(number),
+        match event {
+            TrainingEvent::PresentCard => engine.announce_step(number, &ReaderProgress::PresentCard),
+            TrainingEvent::PinEntry => engine.announce_step(number, &ReaderProgress::PinEntry { digits: None }),
+            TrainingEvent::RemoveCard => engine.announce_step(number, &ReaderProgress::RemoveCard),
+            TrainingEvent::Heard(event) => engine.hear(number, event),
+            TrainingEvent::Free => engine.devices.reader.is_freed_by(number),
         }
     }
 }

@@ -20,7 +20,7 @@ use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
 use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
 use pos_terms::money::{Currency, MoneyError, Typed};
-use pos_terms::transaction::Lesson;
+use pos_terms::transaction::TrainingResult;
 
 /// The arguments of every transaction.
 #[derive(Debug, Args)]
@@ -65,15 +65,15 @@ pub(super) struct Signing {
 
 /// The requested result of a training transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Outcome(Lesson);
+struct Outcome(TrainingResult);
 
 impl clap::ValueEnum for Outcome {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [Outcome; Lesson::ALL.len()] = {
-            let mut all = [Outcome(Lesson::Approved); Lesson::ALL.len()];
+        const ALL: [Outcome; TrainingResult::ALL.len()] = {
+            let mut all = [Outcome(TrainingResult::Approved); TrainingResult::ALL.len()];
             let mut nth = 0;
             while nth < all.len() {
-                all[nth] = Outcome(Lesson::ALL[nth]);
+                all[nth] = Outcome(TrainingResult::ALL[nth]);
                 nth += 1;
             }
             all
@@ -114,8 +114,8 @@ impl Flow {
     pub(super) async fn run(self, mut wanted: Value) -> Result<Exit, Stop> {
         let reference = self.reference.clone().map_or_else(made_reference, Ok)?;
         wanted["reference"] = reference.as_str().into();
-        if let Some(Outcome(lesson)) = self.training {
-            wanted["training"] = lesson.as_str().into();
+        if let Some(Outcome(result)) = self.training {
+            wanted["training"] = result.as_str().into();
         }
         let parameters = self.parameters()?;
         if !parameters.is_empty() {

@@ -41,7 +41,7 @@ use tokio::time::timeout;
 
 use self::api::App;
 use self::guard::{Entrance, HasPeer, Peer};
-use self::places::{ConnectionPlace, ConnectionPlaces};
+use self::slots::{ConnectionSlot, ConnectionSlots};
 use super::{Command, PortView, ProgressLog, ServedTerminal};
 use crate::config::{self, SecretError};
 use pos_daemon::systemd::Sockets;
@@ -64,12 +64,12 @@ mod guard;
 mod lists;
 mod operators;
 mod payments;
-mod places;
 mod receipt_page;
 mod receipts;
 mod sales;
 mod searching;
 mod sessions;
+mod slots;
 mod terminal;
 mod values;
 
@@ -178,7 +178,7 @@ pub async fn serve(
     progress: ProgressLog,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<Bound, Error> {
-    let door = Entrance::loopback(&config.token)?;
+    let entrance = Entrance::loopback(&config.token)?;
     let is_ours = given.unix.is_none();
     let unix = match given.unix {
         Some(unix) => bind::given_socket(unix, &config.socket.path)?,
@@ -201,7 +201,7 @@ pub async fn serve(
     let app = Arc::new(app);
     let local = listen(unix, api::router(Arc::clone(&app), Entrance::Local(config.clone())), stopped.clone());
     let wanted = config.http;
-    let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, door), stopped)));
+    let remote = tcp.map(|tcp| tokio::spawn(loopback(tcp, wanted, port, api::router(app, entrance), stopped)));
     let socket = config.socket.path.clone();
     let identity = bind::identity(&socket);
     tokio::spawn(async move {
@@ -254,7 +254,7 @@ async fn listen<L>(mut listener: L, router: Router, mut stopped: Stopped)
 where
     L: Listener<Io: HasPeer>,
 {
-    let places = Arc::new(ConnectionPlaces::default());
+    let places = Arc::new(ConnectionSlots::default());
     let mut served = JoinSet::new();
     loop {
         tokio::select! {
@@ -273,7 +273,7 @@ where
     let _ = timeout(SHUTDOWN_DEADLINE, async { while served.join_next().await.is_some() {} }).await;
 }
 
-async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<ConnectionPlace>)
+async fn connection<S>(stream: S, router: Router, mut stopped: Stopped, place: Arc<ConnectionSlot>)
 where
     S: AsyncRead + AsyncWrite + HasPeer + Send + Unpin + 'static,
 {
@@ -300,7 +300,7 @@ where
 /// Adds to each request the caller's user and the connection's slot.
 fn from_peer(
     peer: Peer,
-    place: Arc<ConnectionPlace>,
+    place: Arc<ConnectionSlot>,
     router: Router,
 ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> {
     let router = TowerToHyperService::new(router);

@@ -27,7 +27,7 @@ pub enum OperatorCommand {
         /// The PIN.
         pin: Pin,
         /// The sign-in source: a till or a user.
-        door: Who,
+        from: Who,
         /// The network location that the source states for the PIN, if any.
         place: Option<PinPlace>,
         /// The session.
@@ -38,7 +38,7 @@ pub enum OperatorCommand {
         /// The session's token.
         token: TokenDigest,
         /// The sign-in source: a till or a user.
-        door: Who,
+        from: Who,
         /// True if the session is used for more than a read.
         commands: bool,
         /// The signed-in operator.
@@ -49,7 +49,7 @@ pub enum OperatorCommand {
         /// The session's token.
         token: TokenDigest,
         /// The sign-in source: a till or a user.
-        door: Who,
+        from: Who,
         /// The answer once this is done.
         reply: oneshot::Sender<Result<(), Refused>>,
     },
@@ -62,7 +62,7 @@ pub enum OperatorCommand {
         /// The command, as it will be sent. The agent resolves its operation and amount.
         wanted: Box<Wanted>,
         /// The sign-in source: a till or a user.
-        door: Who,
+        from: Who,
         /// The network location that the source states for the PIN, if any.
         place: Option<PinPlace>,
         /// The approval to send with the command.
@@ -290,7 +290,7 @@ impl OperatorRefused {
     pub fn not_approved(found: NoApproval<'_>, command: &Approved) -> Self {
         let why = match found {
             NoApproval::Unknown => Message::ApprovalUnknown.into(),
-            NoApproval::OtherDoor => Message::ApprovalOtherTill.into(),
+            NoApproval::OtherCaller => Message::ApprovalOtherTill.into(),
             NoApproval::OtherOperator => Message::ApprovalOtherOperator.into(),
             NoApproval::Other(given) => Message::ApprovalOtherCommand.with("approved", given).with("command", command),
         };

@@ -348,7 +348,7 @@ mod tests {
         all.extend([true, false].map(|is_peer| Denied::NoStatedOperator { is_peer, key: key() }.into()));
         all.push(Denied::OnlyAtTheSocket.into());
         let found =
-            [NoApproval::Unknown, NoApproval::OtherDoor, NoApproval::OtherOperator, NoApproval::Other(&command)];
+            [NoApproval::Unknown, NoApproval::OtherCaller, NoApproval::OtherOperator, NoApproval::Other(&command)];
         all.extend(found.map(|found| O::not_approved(found, &command).into()));
         all.extend(
             [

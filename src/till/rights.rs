@@ -142,7 +142,7 @@ impl Caller {
     #[must_use]
     pub fn with(&self, present: Presence) -> Self {
         let operator = present.operator.as_ref().map(|signed_in| signed_in.name.clone());
-        let who = Who { operator, ..self.0.who.door() };
+        let who = Who { operator, ..self.0.who.without_person() };
         Self(Arc::new(Facts { who, present, ..Facts::clone(&self.0) }))
     }
 

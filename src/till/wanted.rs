@@ -2,7 +2,7 @@
 
 use super::{Caller, TillSide};
 use pos_core::wish::Wish;
-use pos_terms::transaction::{Lesson, Reference};
+use pos_terms::transaction::{Reference, TrainingResult};
 
 /// A transaction that a till requests, of any kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Wanted {
     /// The caller with its rights. Which rights an earlier transaction requires is known once it is found.
     pub caller: Caller,
     /// The outcome of the training, for a training transaction.
-    pub training: Option<Lesson>,
+    pub training: Option<TrainingResult>,
     /// Parameters for the gateway, by flat names or nested.
     pub parameters: serde_json::Map<String, serde_json::Value>,
     /// The till's own part.

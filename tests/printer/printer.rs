@@ -11,7 +11,7 @@ use pos_printer::layout::{Align, Style};
 use pos_printer::port::{PrinterNeed, PrinterTiming, QUEUE, TILL_SLIPS, TORN_TRIES, spawn_with};
 use pos_printer::status::Trouble;
 use pos_printer::{Handle, Letterhead, NotPrinted, Page, PrinterEvent, QueueFull, Slip, TillLine, compose, plain};
-use pos_sim::printer::{Options, Place, Printer, Sensors, StatusAnswers};
+use pos_sim::printer::{Options, Printer, PrinterAddress, Sensors, StatusAnswers};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, ReceiptCopy, Reference, SaleNumber};
 use rustix::termios::{ControlModes, InputModes};
@@ -39,7 +39,7 @@ async fn both_copies_come_out_of_the_printer_as_their_text() {
 async fn a_printer_on_a_tty_prints_and_answers_too() {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("printer");
-    let mut printer = Printer::open(Options { place: Place::Pty(Some(link)), ..narrow() }).await.unwrap();
+    let mut printer = Printer::open(Options { place: PrinterAddress::Pty(Some(link)), ..narrow() }).await.unwrap();
     printer.set_sensors(Sensors { paper_near_end: true, ..Sensors::default() });
     let (handle, mut events) = spawn(&printer.place(), impatient());
     print(&handle, receipt(1), ReceiptCopy::Customer, false).unwrap();
@@ -246,7 +246,7 @@ async fn out_of_paper_the_receipt_waits_untouched_and_comes_out_with_the_new_rol
 
 #[tokio::test]
 async fn paper_that_ends_while_printing_gives_the_whole_receipt_again_as_a_duplicate() {
-    for place in [Place::Tcp(ANY), Place::Pty(None)] {
+    for place in [PrinterAddress::Tcp(ANY), PrinterAddress::Pty(None)] {
         let mut printer = Printer::open(Options { place, ..narrow() }).await.unwrap();
         printer.run_out_after(5);
         let (handle, mut events) = spawn(&printer.place(), impatient());
@@ -538,7 +538,8 @@ async fn a_printer_that_takes_nothing_is_given_up_at_the_deadline() {
     // This printer stops the flow when its buffer is full and cannot say why. On TCP, the kernel keeps the bytes that
     // do not fit. On a tty it does not.
     let sensors = Sensors { paper_out: true, ..Sensors::default() };
-    let options = Options { place: Place::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
+    let options =
+        Options { place: PrinterAddress::Pty(None), status_answers: StatusAnswers::Silent, sensors, ..narrow() };
     let printer = Printer::open(options).await.unwrap();
     let timing = PrinterTiming { write: Duration::from_millis(50), ..impatient() };
     let (events, mut heard) = mpsc::channel(4);

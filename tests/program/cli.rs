@@ -243,7 +243,7 @@ async fn a_sale_ends_with_the_code_of_its_outcome() {
                 "pos-agent show 'unconfirmed'",
             ],
         ),
-        ("settles", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
+        ("resolves", 5, &["unconfirmed, reversing\nreversed: 12.34 EUR"]),
         ("partial", 4, &["partially approved: 10.00 of 12.34 EUR"]),
         ("not-sent", 69, &["not sent: 12.34 EUR"]),
         ("unready", 69, &["the request is not possible now: have it mended"]),

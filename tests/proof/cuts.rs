@@ -10,9 +10,9 @@
 //! `POS_AGENT_CUTS=1` cuts at every point. `POS_AGENT_CUTS=48` (the default) cuts at every 48th. Every kind and every
 //! behaviour is always included. A sale that the gateway does not know is looked up for an hour, and these look-ups are
 //! alike. Therefore, after the first 120 points of a run, only a tenth of the points is cut. `POS_AGENT_PAIRS=1` makes
-//! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scene runs with each gateway
-//! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENE=sale, chip / Approves / []` runs
-//! only the scenes whose names contain this text. If no name contains it, the text itself describes the scene.
+//! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scenario runs with each gateway
+//! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENARIO=sale, chip / Approves / []` runs
+//! only the scenarios whose names contain this text. If no name contains it, the text itself describes the scenario.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -30,14 +30,14 @@ use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
 use world::board::End;
-use world::cut_points::{CUTS, Cut, PHASES, Phase, Place, Plan};
+use world::cut_points::{CUTS, Cut, PHASES, Phase, Plan, PointKind};
 use world::host_rules::{self, HostRules};
 use world::tills::{By, Confirms, Earlier, Says, Till, TillResult, Wish};
 use world::verdict::{Broken, END_STATES, EndState, Violation};
 
 /// A request for a transaction, the transaction that it refers to, and the gateway's behaviour.
 #[derive(Clone, Debug)]
-struct Scene {
+struct Scenario {
     host_rules: HostRules,
     name: &'static str,
     kind: Kind,
@@ -52,12 +52,12 @@ struct Scene {
     confirms: Option<(Confirms, Behaviour)>,
 }
 
-impl Scene {
+impl Scenario {
     fn title(&self) -> String {
         format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.host_rules)
     }
 
-    /// Returns the same scene with every gateway.
+    /// Returns the same scenario with every gateway.
     fn with_every_gateway(self) -> impl Iterator<Item = Self> {
         host_rules::played().iter().map(move |host_rules| Self { host_rules: *host_rules, ..self.clone() })
     }
@@ -93,8 +93,8 @@ const KINDS: [OneKind; 21] = [
 
 /// The result of a run.
 struct Run {
-    points: [Vec<Place>; 2],
-    fired: [Option<Place>; 2],
+    points: [Vec<PointKind>; 2],
+    fired: [Option<PointKind>; 2],
     violations: Vec<Violation>,
     end: EndState,
     /// The number of payments that the gateway booked twice for one request.
@@ -104,9 +104,9 @@ struct Run {
 const AMOUNT: u64 = 1234;
 
 /// Simulates one run of a terminal with one request. There are up to two boards, and the second one may be cut too.
-fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
-    let world = World::new(scene.hand);
-    prepare(&world, scene);
+fn live(scenario: &Scenario, first: Option<Plan>, second: Option<Plan>) -> Run {
+    let world = World::new(scenario.hand);
+    prepare(&world, scenario);
     world.boot(async |mut till| {
         before(&mut till, &world).await;
         world.plan(first);
@@ -119,11 +119,11 @@ fn live(scene: &Scene, first: Option<Plan>, second: Option<Plan>) -> Run {
     };
     let one = seen(&world);
     world.plan(second);
-    let end = settle(&world);
+    let end = finish(&world);
     let two = seen(&world);
     if end == End::Cut {
         world.plan(None);
-        settle(&world);
+        finish(&world);
     }
     let (violations, ends) = world.judge();
     let twice = world.lock().bank.booked_twice();
@@ -141,14 +141,14 @@ async fn before(till: &mut Till, world: &World) {
     }
 }
 
-fn prepare(world: &World, scene: &Scene) {
+fn prepare(world: &World, scenario: &Scenario) {
     let mut state = world.lock();
-    state.bank.host_rules = scene.host_rules;
+    state.bank.host_rules = scenario.host_rules;
     // A gateway with redirects first redirects every third request.
     state.bank.redirects = 3;
     state.bank.asked_by_post = true;
-    let of = match scene.kind {
-        _ if scene.of.is_some() => None,
+    let of = match scenario.kind {
+        _ if scenario.of.is_some() => None,
         Kind::Capture | Kind::Increment | Kind::Reauthorisation => Some(("PA", 5000)),
         Kind::Refund => Some(("DB", 5000)),
         Kind::Reversal => Some(("DB", AMOUNT)),
@@ -157,19 +157,24 @@ fn prepare(world: &World, scene: &Scene) {
     let of = of.map(|(kind, minor)| Earlier::Payment(state.bank.earlier(kind, minor)));
     // Another shop's payment has the same amount.
     state.bank.earlier("DB", AMOUNT);
-    let of = of.or(scene.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
-    let confirms = scene.confirms.map(|(confirms, _)| confirms);
-    state.wishes.push(Wish { of, accepts_part: scene.accepts_part, confirms, ..Wish::new(1, scene.kind, AMOUNT) });
-    if let Some((kind, _)) = scene.of {
+    let of = of.or(scenario.of.map(|(_, by)| Earlier::Wish { number: 2, by }));
+    let confirms = scenario.confirms.map(|(confirms, _)| confirms);
+    state.wishes.push(Wish {
+        of,
+        accepts_part: scenario.accepts_part,
+        confirms,
+        ..Wish::new(1, scenario.kind, AMOUNT)
+    });
+    if let Some((kind, _)) = scenario.of {
         state.wishes.push(Wish::new(2, kind, AMOUNT));
     }
-    state.bank.behaviours.push_back(scene.behaviour);
-    state.bank.behaviours.extend(scene.confirms.map(|(_, of_rest)| of_rest));
-    state.bank.troubles.extend(&scene.troubles);
+    state.bank.behaviours.push_back(scenario.behaviour);
+    state.bank.behaviours.extend(scenario.confirms.map(|(_, of_rest)| of_rest));
+    state.bank.troubles.extend(&scenario.troubles);
 }
 
 /// Starts the next board and waits until everything has ended. The till asks for the outcome of its request.
-fn settle(world: &World) -> End {
+fn finish(world: &World) -> End {
     world.boot(async |mut till| {
         till.look(0).await;
         till.until_final(0, Duration::from_secs(6 * 3600)).await;
@@ -186,10 +191,10 @@ fn settle(world: &World) -> End {
 }
 
 /// Returns every kind with every behaviour, and every kind of trouble during the look-up after a lost answer.
-fn scenes() -> Vec<Scene> {
-    let mut scenes = Vec::new();
+fn scenarios() -> Vec<Scenario> {
+    let mut scenarios = Vec::new();
     for (name, kind, hand, of) in KINDS {
-        let scene = |behaviour, troubles: &[Trouble]| Scene {
+        let scenario = |behaviour, troubles: &[Trouble]| Scenario {
             host_rules: HostRules::Checked,
             name,
             kind,
@@ -200,12 +205,12 @@ fn scenes() -> Vec<Scene> {
             accepts_part: false,
             confirms: None,
         };
-        scenes.extend(Behaviour::ALL.map(|behaviour| scene(behaviour, &[])));
+        scenarios.extend(Behaviour::ALL.map(|behaviour| scenario(behaviour, &[])));
         if matches!(name, "sale, chip" | "sale, tap" | "refund" | "reversal" | "by registration") {
-            scenes.extend(Trouble::ALL.map(|trouble| scene(Behaviour::SilentAfter, &[trouble; 3])));
+            scenarios.extend(Trouble::ALL.map(|trouble| scenario(Behaviour::SilentAfter, &[trouble; 3])));
         }
     }
-    let partial = |(name, kind, hand, of): OneKind| Scene {
+    let partial = |(name, kind, hand, of): OneKind| Scenario {
         host_rules: HostRules::Checked,
         name,
         kind,
@@ -216,24 +221,25 @@ fn scenes() -> Vec<Scene> {
         accepts_part: true,
         confirms: None,
     };
-    scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
-    let answers_a_part = |one: OneKind| Scene { behaviour: Behaviour::AnswersAPart, ..partial(one) };
+    scenarios.extend(KINDS.into_iter().filter(|(_, kind, ..)| *kind == Kind::Sale).map(partial));
+    let answers_a_part = |one: OneKind| Scenario { behaviour: Behaviour::AnswersAPart, ..partial(one) };
     let may_take_part = |kind: Kind| kind.till_may_refuse_a_part() && !kind.has_earlier();
-    scenes.extend(KINDS.into_iter().filter(|(_, kind, ..)| may_take_part(*kind)).map(answers_a_part));
-    scenes.extend(long_troubles());
-    scenes.extend(confirmed_by_tills());
-    let Some(part) = chosen() else { return scenes.into_iter().flat_map(Scene::with_every_gateway).collect() };
-    let all: Vec<_> = scenes.iter().cloned().flat_map(Scene::with_every_gateway).collect();
-    let chosen: Vec<_> = all.into_iter().filter(|scene| scene.title().contains(&part)).collect();
+    scenarios.extend(KINDS.into_iter().filter(|(_, kind, ..)| may_take_part(*kind)).map(answers_a_part));
+    scenarios.extend(long_troubles());
+    scenarios.extend(confirmed_by_tills());
+    let Some(part) = chosen() else { return scenarios.into_iter().flat_map(Scenario::with_every_gateway).collect() };
+    let all: Vec<_> = scenarios.iter().cloned().flat_map(Scenario::with_every_gateway).collect();
+    let chosen: Vec<_> = all.into_iter().filter(|scenario| scenario.title().contains(&part)).collect();
     if !chosen.is_empty() {
         return chosen;
     }
-    let told = told(&part, &scenes).expect("POS_AGENT_SCENE: no scene has this in its name, and it is not one itself");
+    let told = told(&part, &scenarios)
+        .expect("POS_AGENT_SCENARIO: no scenario has this in its name, and it is not one itself");
     told.with_every_gateway().collect()
 }
 
-/// Parses a scene from its title: `sale, chip, parts taken / SilentAfter / [Fails, Silent]`.
-fn told(title: &str, scenes: &[Scene]) -> Option<Scene> {
+/// Parses a scenario from its title: `sale, chip, parts taken / SilentAfter / [Fails, Silent]`.
+fn told(title: &str, scenarios: &[Scenario]) -> Option<Scenario> {
     let mut parts = title.split(" / ");
     let (name, behaviour, troubles) = (parts.next()?, parts.next()?, parts.next()?);
     let behaviour = Behaviour::ALL.into_iter().find(|one| format!("{one:?}") == behaviour)?;
@@ -244,42 +250,48 @@ fn told(title: &str, scenes: &[Scene]) -> Option<Scene> {
         Some(name) => (name, true),
         None => (name, false),
     };
-    let like = scenes.iter().find(|scene| scene.name == name)?.clone();
-    Some(Scene { behaviour, troubles, accepts_part: accepts_part || like.confirms.is_some(), ..like })
+    let like = scenarios.iter().find(|scenario| scenario.name == name)?.clone();
+    Some(Scenario { behaviour, troubles, accepts_part: accepts_part || like.confirms.is_some(), ..like })
 }
 
 #[test]
-fn a_scene_is_told_by_its_title() {
-    let scenes = [scenes(), confirmed_by_tills()].concat();
-    let scene = told("sale, chip, parts taken / SilentAfter / [Fails, Silent]", &scenes).unwrap();
-    assert_eq!((scene.kind, scene.behaviour, scene.accepts_part), (Kind::Sale, Behaviour::SilentAfter, true));
-    assert_eq!(scene.troubles, [Trouble::Fails, Trouble::Silent]);
-    assert!(told("confirmed, a part / SilentAfter / []", &scenes).unwrap().confirms.is_some());
-    assert!(told("sale, chip / SilentAfter / [Fial]", &scenes).is_none(), "an unknown word is not passed over");
+fn a_scenario_is_told_by_its_title() {
+    let scenarios = [scenarios(), confirmed_by_tills()].concat();
+    let scenario = told("sale, chip, parts taken / SilentAfter / [Fails, Silent]", &scenarios).unwrap();
+    assert_eq!((scenario.kind, scenario.behaviour, scenario.accepts_part), (Kind::Sale, Behaviour::SilentAfter, true));
+    assert_eq!(scenario.troubles, [Trouble::Fails, Trouble::Silent]);
+    assert!(told("confirmed, a part / SilentAfter / []", &scenarios).unwrap().confirms.is_some());
+    assert!(told("sale, chip / SilentAfter / [Fial]", &scenarios).is_none(), "an unknown word is not passed over");
 }
 
-/// Returns scenes in which look-ups fail longer than the agent waits about a lost refund or an answer with another
-/// amount. One scene has a gateway whose lists contain all payments.
-fn long_troubles() -> [Scene; 5] {
-    let scene = |name, kind, hand, behaviour, troubles| {
+/// Returns scenarios in which look-ups fail longer than the agent waits about a lost refund or an answer with another
+/// amount. One scenario has a gateway whose lists contain all payments.
+fn long_troubles() -> [Scenario; 5] {
+    let scenario = |name, kind, hand, behaviour, troubles| {
         let host_rules = HostRules::Checked;
-        Scene { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false, confirms: None }
+        Scenario { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false, confirms: None }
     };
     [
-        scene("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
-        scene("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
-        // In these scenes, look-ups fail for longer than the agent looks up an answer with another amount. The agent
+        scenario("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
+        scenario("sale, chip", Kind::Sale, CHIP, Behaviour::SilentBefore, vec![Trouble::ListsAll; 3]),
+        // In these scenarios, look-ups fail for longer than the agent looks up an answer with another amount. The agent
         // then reverses that amount.
-        scene("sale, chip", Kind::Sale, CHIP, Behaviour::AnswersAPart, vec![Trouble::CannotTell; 16]),
-        scene("sale, tap", Kind::Sale, "on waiting: tap tap", Behaviour::ApprovesMore, vec![Trouble::CannotTell; 16]),
-        scene("sale, chip", Kind::Sale, CHIP, Behaviour::BooksAndDeclines, vec![Trouble::CannotTell; 16]),
+        scenario("sale, chip", Kind::Sale, CHIP, Behaviour::AnswersAPart, vec![Trouble::CannotTell; 16]),
+        scenario(
+            "sale, tap",
+            Kind::Sale,
+            "on waiting: tap tap",
+            Behaviour::ApprovesMore,
+            vec![Trouble::CannotTell; 16],
+        ),
+        scenario("sale, chip", Kind::Sale, CHIP, Behaviour::BooksAndDeclines, vec![Trouble::CannotTell; 16]),
     ]
 }
 
-/// Returns scenes of tills that confirm, with every answer. They include a part of a partial approval, and a rest whose
+/// Returns scenarios of tills that confirm, with every answer. They include a part of a partial approval, and a rest whose
 /// refund is lost.
-fn confirmed_by_tills() -> Vec<Scene> {
-    let scene = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scene {
+fn confirmed_by_tills() -> Vec<Scenario> {
+    let scenario = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scenario {
         host_rules: HostRules::Checked,
         name,
         kind,
@@ -294,25 +306,25 @@ fn confirmed_by_tills() -> Vec<Scene> {
     use OnSilence::{Keep, Reverse};
     let (sale, reserve, tap) = (Kind::Sale, Kind::PreAuthorisation, "on waiting: tap tap");
     vec![
-        scene("confirmed, all", sale, CHIP, (Says::All, Reverse), Approves, Approves),
-        scene("confirmed, nothing", sale, CHIP, (Says::Nothing, Keep), Approves, Approves),
-        scene("confirmed, a part", sale, CHIP, (Says::Part, Reverse), Approves, Approves),
-        scene("confirmed, a part, rest lost after", sale, CHIP, (Says::Part, Reverse), Approves, SilentAfter),
-        scene("confirmed, a part, rest lost before", sale, CHIP, (Says::Part, Keep), Approves, SilentBefore),
-        scene("confirmed, a part, rest declined", sale, CHIP, (Says::Part, Reverse), Approves, Declines),
-        scene("confirmed, a part of a part", sale, CHIP, (Says::Part, Reverse), ApprovesPart, Approves),
-        scene("confirmed, all, another booked", sale, CHIP, (Says::All, Keep), Behaviour::AnswersAPart, Approves),
-        scene("confirmed, silence reverses", sale, CHIP, (Says::Silent, Reverse), Approves, Approves),
-        scene("confirmed, silence keeps", sale, CHIP, (Says::Silent, Keep), Approves, Approves),
-        scene("confirmed, all, tap", sale, tap, (Says::All, Reverse), Approves, Approves),
-        scene("confirmed, nothing, tap", sale, tap, (Says::Nothing, Reverse), Approves, SilentAfter),
-        scene("confirmed, all, answer lost", sale, CHIP, (Says::All, Keep), SilentAfter, Approves),
-        scene("confirmed, reservation", reserve, CHIP, (Says::All, Reverse), Approves, Approves),
-        scene("confirmed, reservation not taken", reserve, CHIP, (Says::Nothing, Keep), Approves, Approves),
+        scenario("confirmed, all", sale, CHIP, (Says::All, Reverse), Approves, Approves),
+        scenario("confirmed, nothing", sale, CHIP, (Says::Nothing, Keep), Approves, Approves),
+        scenario("confirmed, a part", sale, CHIP, (Says::Part, Reverse), Approves, Approves),
+        scenario("confirmed, a part, rest lost after", sale, CHIP, (Says::Part, Reverse), Approves, SilentAfter),
+        scenario("confirmed, a part, rest lost before", sale, CHIP, (Says::Part, Keep), Approves, SilentBefore),
+        scenario("confirmed, a part, rest declined", sale, CHIP, (Says::Part, Reverse), Approves, Declines),
+        scenario("confirmed, a part of a part", sale, CHIP, (Says::Part, Reverse), ApprovesPart, Approves),
+        scenario("confirmed, all, another booked", sale, CHIP, (Says::All, Keep), Behaviour::AnswersAPart, Approves),
+        scenario("confirmed, silence reverses", sale, CHIP, (Says::Silent, Reverse), Approves, Approves),
+        scenario("confirmed, silence keeps", sale, CHIP, (Says::Silent, Keep), Approves, Approves),
+        scenario("confirmed, all, tap", sale, tap, (Says::All, Reverse), Approves, Approves),
+        scenario("confirmed, nothing, tap", sale, tap, (Says::Nothing, Reverse), Approves, SilentAfter),
+        scenario("confirmed, all, answer lost", sale, CHIP, (Says::All, Keep), SilentAfter, Approves),
+        scenario("confirmed, reservation", reserve, CHIP, (Says::All, Reverse), Approves, Approves),
+        scenario("confirmed, reservation not taken", reserve, CHIP, (Says::Nothing, Keep), Approves, Approves),
     ]
 }
 
-impl Scene {
+impl Scenario {
     /// Returns the outcome without a cut, as far as the till's confirmation decides it.
     fn ends_as(&self) -> Option<EndState> {
         let (Confirms { says, on_silence }, _) = self.confirms?;
@@ -325,9 +337,9 @@ impl Scene {
     }
 }
 
-/// Returns the text that selects scenes. Selected scenes need not include every kind of event.
+/// Returns the text that selects scenarios. Selected scenarios need not include every kind of event.
 fn chosen() -> Option<String> {
-    std::env::var("POS_AGENT_SCENE").ok()
+    std::env::var("POS_AGENT_SCENARIO").ok()
 }
 
 /// Runs `work` for each item, on every core and in any order.
@@ -354,26 +366,27 @@ struct Tally {
     /// The number of payments that the permissive gateway booked twice for one request.
     twice: BTreeMap<HostRules, usize>,
     /// The number of cuts made, by place.
-    places: BTreeMap<Place, usize>,
+    places: BTreeMap<PointKind, usize>,
     ends: BTreeMap<EndState, usize>,
     wrong: Vec<String>,
     broken: Broken,
 }
 
 impl Tally {
-    fn add(&mut self, scene: &Scene, plans: &[Plan], run: &Run) {
+    fn add(&mut self, scenario: &Scenario, plans: &[Plan], run: &Run) {
         self.runs += 1;
         *self.ends.entry(run.end).or_default() += 1;
-        *self.twice.entry(scene.host_rules).or_default() += run.twice;
-        let cuts = self.cuts.entry((scene.host_rules, scene.name, format!("{:?}", scene.behaviour))).or_default();
+        *self.twice.entry(scenario.host_rules).or_default() += run.twice;
+        let cuts =
+            self.cuts.entry((scenario.host_rules, scenario.name, format!("{:?}", scenario.behaviour))).or_default();
         cuts.0 += 1;
         cuts.1 += run.fired.iter().take(plans.len()).flatten().count();
-        let story = || format!("{} cut at {plans:?} ({:?})", scene.title(), run.fired);
-        self.broken.add(&run.violations, &scene.title());
+        let story = || format!("{} cut at {plans:?} ({:?})", scenario.title(), run.fired);
+        self.broken.add(&run.violations, &scenario.title());
         for violation in &run.violations {
             self.wrong.push(format!("{}: {violation}", story()));
         }
-        if scene.hand.ends_with("chip-refuses") && matches!(run.end, EndState::Approved | EndState::ApprovedInPart) {
+        if scenario.hand.ends_with("chip-refuses") && matches!(run.end, EndState::Approved | EndState::ApprovedInPart) {
             self.wrong.push(format!("{}: the card refused, and the sale stands", story()));
         }
         for (plan, fired) in plans.iter().zip(&run.fired) {
@@ -413,12 +426,12 @@ fn every(name: &str) -> usize {
     text.parse::<std::num::NonZeroUsize>().unwrap_or_else(|_| panic!("{name} is every so manieth, a number")).get()
 }
 
-/// Returns which of the `points` to cut. Each scene begins with another point, so that a sample covers all kinds of
+/// Returns which of the `points` to cut. Each scenario begins with another point, so that a sample covers all kinds of
 /// points.
-fn sampled(points: usize, every: usize, scene: usize) -> impl Iterator<Item = usize> {
+fn sampled(points: usize, every: usize, scenario: usize) -> impl Iterator<Item = usize> {
     // The gateways share a sample. Without a sample, each gateway gets every cut.
     let every = if every == 1 { 1 } else { every * host_rules::played().len() };
-    (0..points).filter(move |at| (at + scene * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
+    (0..points).filter(move |at| (at + scenario * 7).is_multiple_of(if *at < 120 { every } else { every * 10 }))
 }
 
 #[test]
@@ -426,18 +439,18 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     let start = Instant::now();
     let stride = every("POS_AGENT_CUTS");
     let tally = Mutex::new(Tally::default());
-    let scenes: Vec<_> = scenes().into_iter().enumerate().collect();
-    everywhere(&scenes, |(number, scene)| {
-        let whole = live(scene, None, None);
-        tally.lock().unwrap().add(scene, &[], &whole);
-        if let Some(end) = scene.ends_as().filter(|end| *end != whole.end) {
-            tally.lock().unwrap().wrong.push(format!("{}: ends as {:?}, not {end:?}", scene.title(), whole.end));
+    let scenarios: Vec<_> = scenarios().into_iter().enumerate().collect();
+    everywhere(&scenarios, |(number, scenario)| {
+        let whole = live(scenario, None, None);
+        tally.lock().unwrap().add(scenario, &[], &whole);
+        if let Some(end) = scenario.ends_as().filter(|end| *end != whole.end) {
+            tally.lock().unwrap().wrong.push(format!("{}: ends as {:?}, not {end:?}", scenario.title(), whole.end));
         }
         for at in sampled(whole.points[0].len(), stride, *number) {
             for cut in CUTS {
                 let plan = Plan { at, cut };
-                let run = live(scene, Some(plan), None);
-                tally.lock().unwrap().add(scene, &[plan], &run);
+                let run = live(scenario, Some(plan), None);
+                tally.lock().unwrap().add(scenario, &[plan], &run);
             }
         }
     });
@@ -458,12 +471,12 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
             }
         }
     }
-    for place in PHASES.map(Place::Gateway).into_iter().chain([
-        Place::Commit,
-        Place::FrameIn,
-        Place::FrameOut,
-        Place::Print,
-        Place::Till,
+    for place in PHASES.map(PointKind::Gateway).into_iter().chain([
+        PointKind::Commit,
+        PointKind::FrameIn,
+        PointKind::FrameOut,
+        PointKind::Print,
+        PointKind::Till,
     ]) {
         assert!(tally.places.contains_key(&place), "nothing was cut at {place:?}");
     }
@@ -475,32 +488,33 @@ fn a_second_cut_during_the_recovery_changes_nothing() {
     let start = Instant::now();
     let stride = every("POS_AGENT_PAIRS");
     let tally = Mutex::new(Tally::default());
-    let twice_cut =
-        |scene: &Scene| matches!(scene.kind, Kind::Sale | Kind::PreAuthorisation | Kind::StoreCard | Kind::ForgetCard);
-    // A sample leaves out some scenes too.
-    let scenes = scenes().into_iter().filter(twice_cut).enumerate();
-    // Selects one scene out of this many, and each gateway in turn.
+    let twice_cut = |scenario: &Scenario| {
+        matches!(scenario.kind, Kind::Sale | Kind::PreAuthorisation | Kind::StoreCard | Kind::ForgetCard)
+    };
+    // A sample leaves out some scenarios too.
+    let scenarios = scenarios().into_iter().filter(twice_cut).enumerate();
+    // Selects one scenario out of this many, and each gateway in turn.
     let (gateways, one_of) = (host_rules::played().len(), (stride / 8).max(1));
     let turn = |number: usize| number / gateways + number % gateways * one_of.div_ceil(gateways);
-    let scenes: Vec<_> = scenes.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
-    everywhere(&scenes, |(scene_number, scene)| {
-        let whole = live(scene, None, None);
+    let scenarios: Vec<_> = scenarios.filter(|(number, _)| turn(*number).is_multiple_of(one_of)).collect();
+    everywhere(&scenarios, |(scenario_number, scenario)| {
+        let whole = live(scenario, None, None);
         // The reader's packets matter only for the first board.
-        let matters = |place: &Place| matches!(place, Place::Commit | Place::Gateway(_));
+        let matters = |place: &PointKind| matches!(place, PointKind::Commit | PointKind::Gateway(_));
         let points = (0..whole.points[0].len()).filter(|at| matters(&whole.points[0][*at]));
         let mut number = 0;
         for (at, cut) in points.flat_map(|at| [(at, Cut::PowerBefore), (at, Cut::PowerAfter)]) {
             number += 1;
-            if (number + scene_number) % stride != 0 {
+            if (number + scenario_number) % stride != 0 {
                 continue;
             }
             let first = Plan { at, cut };
-            let recovery = live(scene, Some(first), None);
-            for at in sampled(recovery.points[1].len(), stride, *scene_number) {
+            let recovery = live(scenario, Some(first), None);
+            for at in sampled(recovery.points[1].len(), stride, *scenario_number) {
                 for cut in [Cut::PowerBefore, Cut::PowerAfter] {
                     let plans = [first, Plan { at, cut }];
-                    let run = live(scene, Some(plans[0]), Some(plans[1]));
-                    tally.lock().unwrap().add(scene, &plans, &run);
+                    let run = live(scenario, Some(plans[0]), Some(plans[1]));
+                    tally.lock().unwrap().add(scenario, &plans, &run);
                 }
             }
         }
@@ -519,7 +533,7 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
     let of_a_card = KINDS.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
-    let scenes = of_a_card.map(|(name, kind, hand, of)| Scene {
+    let scenarios = of_a_card.map(|(name, kind, hand, of)| Scenario {
         host_rules: HostRules::Checked,
         name,
         kind,
@@ -530,24 +544,24 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
         accepts_part: false,
         confirms: None,
     });
-    let mut scenes: Vec<_> = scenes.flat_map(Scene::with_every_gateway).collect();
-    scenes.retain(|scene| chosen().is_none_or(|part| scene.title().contains(&part)));
-    everywhere(&scenes, |scene| {
-        let points = &live(scene, None, None).points[0];
-        let answered = points.iter().rposition(|place| *place == Place::Gateway(Phase::AnswerRead)).unwrap();
-        let kept = answered + points[answered..].iter().position(|place| *place == Place::Commit).unwrap();
+    let mut scenarios: Vec<_> = scenarios.flat_map(Scenario::with_every_gateway).collect();
+    scenarios.retain(|scenario| chosen().is_none_or(|part| scenario.title().contains(&part)));
+    everywhere(&scenarios, |scenario| {
+        let points = &live(scenario, None, None).points[0];
+        let answered = points.iter().rposition(|place| *place == PointKind::Gateway(Phase::AnswerRead)).unwrap();
+        let kept = answered + points[answered..].iter().position(|place| *place == PointKind::Commit).unwrap();
         let cuts = (kept..points.len()).flat_map(|at| [(at, Cut::PowerBefore), (at, Cut::PowerAfter)]);
         for (at, cut) in cuts.skip(1) {
             let plan = Plan { at, cut };
-            let run = live(scene, Some(plan), None);
-            let card_is_done = matches!(scene.name, "sale, tap" | "sale, swipe");
+            let run = live(scenario, Some(plan), None);
+            let card_is_done = matches!(scenario.name, "sale, tap" | "sale, swipe");
             let settled = run.end == EndState::Approved || (run.end == EndState::TakenBack && !card_is_done);
             let mut tally = tally.lock().unwrap();
-            tally.add(scene, &[plan], &run);
+            tally.add(scenario, &[plan], &run);
             if !settled {
                 tally.wrong.push(format!(
                     "{} cut at {plan:?}: approved by the host, and ends as {:?}",
-                    scene.title(),
+                    scenario.title(),
                     run.end
                 ));
             }
@@ -605,32 +619,32 @@ fn in_lines(violations: &[Violation]) -> String {
 fn an_answer_that_ends_after_any_byte_is_no_answer() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
-    let named = |scene: &Scene| {
+    let named = |scenario: &Scenario| {
         let names = ["sale, chip", "sale, tap", "refund", "by registration", "card to store, chip", "card to forget"];
-        names.contains(&scene.name) && matches!(scene.behaviour, Behaviour::Approves | Behaviour::Declines)
+        names.contains(&scenario.name) && matches!(scenario.behaviour, Behaviour::Approves | Behaviour::Declines)
     };
-    let scenes: Vec<_> = scenes().into_iter().filter(named).collect();
+    let scenarios: Vec<_> = scenarios().into_iter().filter(named).collect();
     let mut bytes = 0;
-    for scene in &scenes {
-        let length = answered(scene, None).1;
+    for scenario in &scenarios {
+        let length = answered(scenario, None).1;
         bytes += length;
         let ends: Vec<_> =
             (0..length).filter(|end| end % every("POS_AGENT_CUTS").min(8) == 0 || end + 2 > length).collect();
         everywhere(&ends, |end| {
-            let run = answered(scene, Some(*end)).0;
-            tally.lock().unwrap().add(scene, &[], &run);
+            let run = answered(scenario, Some(*end)).0;
+            tally.lock().unwrap().add(scenario, &[], &run);
         });
     }
     let tally = tally.into_inner().unwrap();
-    println!("{} of {} scenes and {bytes} bytes", tally.report("answers cut", start), scenes.len());
+    println!("{} of {} scenarios and {bytes} bytes", tally.report("answers cut", start), scenarios.len());
     assert!(tally.wrong.is_empty(), "{}", tally.wrong.join("\n"));
     assert!(tally.ends[&EndState::TakenBack] > 0, "no answer was cut where it mattered");
 }
 
 /// Simulates a run in which the answer breaks off after this many bytes. Also returns the length of the answer.
-fn answered(scene: &Scene, ends_after: Option<usize>) -> (Run, usize) {
-    let world = World::new(scene.hand);
-    prepare(&world, scene);
+fn answered(scenario: &Scenario, ends_after: Option<usize>) -> (Run, usize) {
+    let world = World::new(scenario.hand);
+    prepare(&world, scenario);
     world.lock().bank.answers_end_after = ends_after;
     world.boot(async |mut till| {
         till.until_ready().await;
@@ -651,27 +665,27 @@ const FRAME: usize = 24 + 4096;
 fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles() {
     let start = Instant::now();
     let tally = Mutex::new(Tally::default());
-    let named = |scene: &Scene| {
-        matches!(scene.name, "sale, chip" | "sale, tap" | "refund")
-            && matches!(scene.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
-            && scene.troubles.is_empty()
+    let named = |scenario: &Scenario| {
+        matches!(scenario.name, "sale, chip" | "sale, tap" | "refund")
+            && matches!(scenario.behaviour, Behaviour::Approves | Behaviour::SilentAfter)
+            && scenario.troubles.is_empty()
             // The gateway has no effect on which part of a commit survives a power cut.
-            && scene.host_rules == host_rules::played()[0]
+            && scenario.host_rules == host_rules::played()[0]
     };
     let mut jobs = Vec::new();
-    for scene in scenes().into_iter().filter(named) {
-        let whole = live(&scene, None, None);
-        let commits = (0..whole.points[0].len()).filter(|at| whole.points[0][*at] == Place::Commit);
+    for scenario in scenarios().into_iter().filter(named) {
+        let whole = live(&scenario, None, None);
+        let commits = (0..whole.points[0].len()).filter(|at| whole.points[0][*at] == PointKind::Commit);
         for at in commits {
-            let count = damaged(&scene, at, None).1;
+            let count = damaged(&scenario, at, None).1;
             let some = (0..count).filter(|variant| variant % every("POS_AGENT_CUTS").min(8) == 0);
-            jobs.extend(some.map(|variant| (scene.clone(), at, variant)));
+            jobs.extend(some.map(|variant| (scenario.clone(), at, variant)));
         }
     }
-    everywhere(&jobs, |(scene, at, variant)| {
-        let run = damaged(scene, *at, Some(*variant)).0;
+    everywhere(&jobs, |(scenario, at, variant)| {
+        let run = damaged(scenario, *at, Some(*variant)).0;
         let plan = Plan { at: *at, cut: Cut::PowerAfter };
-        tally.lock().unwrap().add(scene, &[plan], &run);
+        tally.lock().unwrap().add(scenario, &[plan], &run);
     });
     let tally = tally.into_inner().unwrap();
     println!("{}", tally.report("damaged disks", start));
@@ -681,10 +695,10 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
 
 /// Simulates a run in which the power is cut after the commit at `at`, with only a part of the commit on the disk. Also
 /// returns the number of such parts.
-fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
-    let world = World::new(scene.hand);
+fn damaged(scenario: &Scenario, at: usize, variant: Option<usize>) -> (Run, usize) {
+    let world = World::new(scenario.hand);
     world.has_sold_before();
-    prepare(&world, scene);
+    prepare(&world, scenario);
     world.boot(async |mut till| {
         till.until_ready().await;
         world.plan(Some(Plan { at, cut: Cut::PowerAfter }));
@@ -699,7 +713,7 @@ fn damaged(scene: &Scene, at: usize, variant: Option<usize>) -> (Run, usize) {
     if let Some(part) = variant.map(|variant| &parts[variant]) {
         std::fs::write(&now, part).unwrap();
     }
-    settle(&world);
+    finish(&world);
     let (violations, ends) = world.judge();
     (Run { points: Default::default(), fired: [fired, None], violations, end: ends[0], twice: 0 }, parts.len())
 }

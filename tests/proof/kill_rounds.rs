@@ -33,8 +33,8 @@
 mod checker;
 #[path = "kill_rounds/plan.rs"]
 mod plan;
-#[path = "kill_rounds/scene.rs"]
-mod scene;
+#[path = "kill_rounds/scenario.rs"]
+mod scenario;
 #[path = "kill_rounds/taken.rs"]
 mod taken;
 #[path = "kill_rounds/terminal.rs"]
@@ -49,7 +49,7 @@ use std::time::{Duration, Instant};
 use plan::{By, Named, Plan, Wish};
 use pos_sim::gateway::HostRules;
 use pos_terms::transaction::Kind;
-use scene::Stage;
+use scenario::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};
 
@@ -212,7 +212,7 @@ async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Resu
     let mut rounds = rounds.iter().copied().peekable();
     while rounds.peek().is_some() {
         let mut terminal = Terminal::open(host_rules).await;
-        let till = Till::new(&terminal.shop, &terminal.scene, terminal.loopback.clone());
+        let till = Till::new(&terminal.shop, &terminal.scenario, terminal.loopback.clone());
         while till.waiting() < WAITING_OF_A_SHOP
             && let Some(round) = rounds.next()
         {
@@ -223,10 +223,10 @@ async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Resu
             let ran = ran.unwrap_or_else(|_| Err(format!("not settled within {} s", PATIENCE.as_secs())));
             ran.map_err(|why| story(seed, round, &plan, &why, &terminal))?;
             counted.rounds += 1;
-            let fell = terminal.scene.fell();
+            let fell = terminal.scenario.fell();
             counted.restarts += fell.len();
-            counted.away += terminal.scene.times_away();
-            counted.gentle += terminal.scene.times_gentle();
+            counted.away += terminal.scenario.times_away();
+            counted.gentle += terminal.scenario.times_gentle();
             fell.into_iter().for_each(|stage| *tally.fell.entry(stage).or_default() += 1);
         }
         for deal in till.book.deals().iter() {
@@ -255,7 +255,7 @@ impl Lives {
 
 /// Runs one round: the requests, the kills, and then the checks.
 async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, lives: &mut Lives) -> Result<(), String> {
-    let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
+    let (shop, scenario) = (terminal.shop.clone(), terminal.scenario.clone());
     let later = terminal.later.clone();
     // The agent starts once more after the plan's last kill.
     let kills = plan.kills[1..].iter().copied().map(Some).chain([None]);
@@ -270,16 +270,16 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
             if let Some(of) = &of
                 && let Some(why) = nothing_to_follow(till, of, wish)
             {
-                scene.note(why);
+                scenario.note(why);
                 break;
             }
             if let Some(once) = wish.once {
                 shop.gateway.force(once);
             }
-            scene.deal_begins();
+            scenario.deal_begins();
             let begun = Instant::now();
             if n == plan.victim {
-                scene.arm(plan.kills[0], lives.of(wish));
+                scenario.arm(plan.kills[0], lives.of(wish));
             }
             till.follows(&reference);
             let rival = plan.rival.as_ref().filter(|_| n + 1 == plan.deals.len());
@@ -296,7 +296,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
             };
             let guest = async {
                 match wish.card {
-                    Some(card) => customer(&shop, &scene, card).await,
+                    Some(card) => customer(&shop, &scenario, card).await,
                     None => std::future::pending().await,
                 }
             };
@@ -304,17 +304,17 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
                 ended = carried_out => ended?,
                 () = guest => {}
             }
-            if scene.fell().is_empty() {
+            if scenario.fell().is_empty() {
                 lives.learn(wish, begun.elapsed());
             }
             till.until_idle().await;
         }
-        scene.over();
+        scenario.over();
         // Carries out the remaining kills, whose moment has not come or has passed. After the last start, the agent is
         // left running.
         let more = || later.lock().unwrap().iter().any(|restart| restart.kill.is_some());
-        while scene.is_armed() || more() || scene.fell().is_empty() {
-            scene.strike();
+        while scenario.is_armed() || more() || scenario.fell().is_empty() {
+            scenario.strike();
             leave_alone(&later);
             until_settled_again(till, first).await?;
         }
@@ -333,7 +333,7 @@ async fn run(terminal: &mut Terminal, till: &Till, plan: &Plan, name: &str, live
     checker::settled(&ledger, &deals, &receipts)?;
     checker::Books::of(&ledger).residual(terminal.shop.gateway.host_rules())?;
     // A transaction that ended before the first kill has all its receipts.
-    let undisturbed = terminal.scene.fell().first() == Some(&Stage::Over);
+    let undisturbed = terminal.scenario.fell().first() == Some(&Stage::Over);
     for deal in deals[first..].iter().filter(|deal| undisturbed && deal.ended_as() == "approved") {
         let (whole, torn) = checker::approvals_on_paper(&receipts, &deal.reference);
         if (whole, torn) != (2, 0) {
@@ -414,7 +414,7 @@ fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> 
         terminal.shop.gateway.host_rules().as_str(),
         round + 1,
         plan.told(),
-        terminal.scene.story().join("\n"),
+        terminal.scenario.story().join("\n"),
         entries.join("\n"),
         terminal.log_of_round(),
     )

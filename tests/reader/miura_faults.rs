@@ -173,7 +173,7 @@ impl Shop {
     fn started(name: String) -> Self {
         let mut shop = Self::new(name);
         shop.session.opened(shop.now);
-        shop.settle();
+        shop.exchange();
         assert!(shop.agent.ready);
         shop
     }
@@ -189,7 +189,7 @@ impl Shop {
         // An answer ends the running command.
         self.reader.running &= unsolicited;
         self.says(unsolicited, message);
-        self.settle();
+        self.exchange();
     }
 
     /// Sends a message whose last byte is damaged in transit.
@@ -202,7 +202,7 @@ impl Shop {
     }
 
     /// Carries out everything that is due at this moment.
-    fn settle(&mut self) {
+    fn exchange(&mut self) {
         for _ in 0..10_000 {
             match self.session.poll() {
                 Some(PortAction::Report(event)) => {
@@ -242,7 +242,7 @@ impl Shop {
         } else {
             self.session.timeout(self.now);
         }
-        self.settle();
+        self.exchange();
     }
 
     fn arm(&mut self, entry: EntryRequest) {
@@ -251,19 +251,19 @@ impl Shop {
         (self.agent.busy, self.agent.waiting) = (true, true);
         let arm = pos_reader::Arm { entry, ..arm(self.agent.sale) };
         self.session.order(ReaderOrder::Arm(arm), self.now);
-        self.settle();
+        self.exchange();
     }
 
     fn complete(&mut self, arc: &str) {
         assert!(std::mem::take(&mut self.agent.card), "{}: a card", self.name);
         self.agent.completing = true;
         self.session.order(complete(&format!("{} {arc}", self.agent.sale)), self.now);
-        self.settle();
+        self.exchange();
     }
 
     fn cancel(&mut self) {
         self.session.order(ReaderOrder::Cancel { sale: SaleNumber::new(self.agent.sale) }, self.now);
-        self.settle();
+        self.exchange();
     }
 
     /// Takes the card out when the sale has ended. A dead reader does not report the removal, and a closed port does
@@ -392,13 +392,13 @@ const STAGES: &[Stage] = &[
         shop.agent.sale += 1;
         (shop.agent.busy, shop.agent.typing) = (true, true);
         shop.session.order(ReaderOrder::TypeAmount(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
-        shop.settle();
+        shop.exchange();
     }),
     ("typing, cancelled", |shop| {
         shop.agent.sale += 1;
         (shop.agent.busy, shop.agent.typing) = (true, true);
         shop.session.order(ReaderOrder::TypeAmount(typing(&format!("{} amount EUR", shop.agent.sale))), shop.now);
-        shop.settle();
+        shop.exchange();
         shop.reader.answers = 0;
         shop.cancel();
         (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
@@ -426,7 +426,7 @@ type Fault = (&'static str, fn(&mut Shop));
 const FAULTS: &[Fault] = &[
     ("the port is gone", |shop| {
         shop.session.closed("unplugged");
-        shop.settle();
+        shop.exchange();
     }),
     ("it says powered on", |shop| restarts(shop, "01")),
     ("it switches itself off", |shop| restarts(shop, "0A")),
@@ -436,33 +436,33 @@ const FAULTS: &[Fault] = &[
     ("it forgets (9F26)", |shop| forgets(shop, "9F26")),
     ("garbage", |shop| {
         shop.session.bytes(&[0xFF, 0x00, 0x41, 0x54, 0x0D, 0x0A, 0x01, 0x00, 0xFF, 0xFF, 0x55, 0xAA], shop.now);
-        shop.settle();
+        shop.exchange();
     }),
     ("half a packet, then nothing", |shop| {
         shop.reader.mood = Mood::Dead;
         shop.session.bytes(&[0x01, 0x00, 0x20, 0xE4, 0x1E], shop.now);
-        shop.settle();
+        shop.exchange();
     }),
     ("half a packet, then as before", |shop| {
         shop.session.bytes(&[0x01, 0x01, 0xFE, 0xE4, 0x82, 0x01], shop.now);
-        shop.settle();
+        shop.exchange();
     }),
     ("the first packet of a chain, then as before", |shop| {
         shop.session.bytes(&hex::decode("0101061011121390 0096".replace(' ', "")).unwrap(), shop.now);
-        shop.settle();
+        shop.exchange();
     }),
     ("nothing comes any more", |shop| shop.reader.mood = Mood::Dead),
     ("the answer is spoiled", |shop| {
         let card = shop.reader.card();
         shop.reader.running = false;
         shop.spoiled(false, &card);
-        shop.settle();
+        shop.exchange();
     }),
     ("a card's event is spoiled", |shop| {
         shop.reader.slot = !shop.reader.slot;
         let status = if shop.reader.slot { CARD_IN } else { NO_CARD };
         shop.spoiled(true, status);
-        shop.settle();
+        shop.exchange();
     }),
     ("an empty answer that nobody asked for", |shop| unexpected(shop, "9000")),
     ("an E1 that nobody asked for", |shop| unexpected(shop, "E105DFAE0101079000")),
@@ -476,14 +476,14 @@ const FAULTS: &[Fault] = &[
             shop.says(true, slot);
             shop.says(true, "E605DFA4010103");
         }
-        shop.settle();
+        shop.exchange();
     }),
 ];
 
 fn restarts(shop: &mut Shop, code: &str) {
     shop.reader.mood = Mood::Dead;
     shop.says(true, &format!("E606C301{code}C40141"));
-    shop.settle();
+    shop.exchange();
 }
 
 /// Ends a running command with this status, and later commands too.
@@ -492,13 +492,13 @@ fn forgets(shop: &mut Shop, status: &'static str) {
     if std::mem::take(&mut shop.reader.running) {
         shop.says(false, status);
     }
-    shop.settle();
+    shop.exchange();
 }
 
 /// Sends an answer that does not end the running command.
 fn unexpected(shop: &mut Shop, answer: &str) {
     shop.says(false, answer);
-    shop.settle();
+    shop.exchange();
 }
 
 /// Checks the time after the fault: the sale ends once within the deadline, and a later sale works.
@@ -569,7 +569,7 @@ fn every_fault_at_every_question_of_the_start_up() {
             let mut shop = Shop::new(name);
             shop.reader.answers = answered;
             shop.session.opened(shop.now);
-            shop.settle();
+            shop.exchange();
             assert!(!shop.agent.ready);
             (shop.reader.answers, shop.reader.mood) = (usize::MAX, Mood::Healthy);
             ends_and_goes_on(shop, fault);

@@ -109,7 +109,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The families of readers, each of which is a folder of `reader`. The next constant is the only file that names them.
 /// The port, the agent and all other modules use only the interface that all families share.
 const READER_FAMILIES: &[&str] = &["miura"];
-const READER_DOOR: &[&str] = &["reader", "driver"];
+const READER_ENTRANCE: &[&str] = &["reader", "driver"];
 
 /// Modules that one module must not use although the table permits their parent. Only `till` adds an interface for
 /// tills.
@@ -555,7 +555,7 @@ fn check_books(file: &Path, source: &str) -> Vec<String> {
 /// that family.
 fn check_family(file: &Path, source: &str) -> Vec<String> {
     let own = module_path(file);
-    if own == READER_DOOR {
+    if own == READER_ENTRANCE {
         return Vec::new();
     }
     let named = |path: &[String]| match path {
@@ -566,9 +566,9 @@ fn check_family(file: &Path, source: &str) -> Vec<String> {
         .into_iter()
         .filter(|(_, path)| named(path) && !own.starts_with(&path[..2]))
         .map(|(line, path)| {
-            let (path, door) = (path.join("::"), READER_DOOR.join("::"));
+            let (path, entrance) = (path.join("::"), READER_ENTRANCE.join("::"));
             format!(
-                "{}:{line}: uses `{path}`, but `{door}` alone names a family (tests/rules/layers.rs)",
+                "{}:{line}: uses `{path}`, but `{entrance}` alone names a family (tests/rules/layers.rs)",
                 file.display()
             )
         })

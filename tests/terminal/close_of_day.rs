@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::world::World;
 use crate::world::bank::Behaviour;
-use crate::world::cut_points::{CUTS, Place, Plan};
+use crate::world::cut_points::{CUTS, Plan, PointKind};
 use crate::world::disturbances::Dice;
 use crate::world::host_rules;
 use crate::world::tills::{By, Earlier, TillResult, Wish};
@@ -218,8 +218,8 @@ fn is_slip(paper: &[u8]) -> bool {
 fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
     let places = cut_while_closing(&World::new("on waiting 1: tap tap\n"), None);
     let counted = |place| places.iter().filter(|one| **one == place).count();
-    assert_eq!((counted(Place::Commit), counted(Place::Till)), (1, 1), "{places:?}");
-    assert!(counted(Place::Print) > 0, "{places:?}");
+    assert_eq!((counted(PointKind::Commit), counted(PointKind::Till)), (1, 1), "{places:?}");
+    assert!(counted(PointKind::Print) > 0, "{places:?}");
     for at in 0..places.len() {
         for cut in CUTS {
             let world = World::new("on waiting 1: tap tap\n");
@@ -239,7 +239,7 @@ fn a_cut_at_any_step_of_a_close_leaves_one_or_none() {
 }
 
 /// Makes a sale, then a close with this plan. Returns the points of the close.
-fn cut_while_closing(world: &World, plan: Option<Plan>) -> Vec<Place> {
+fn cut_while_closing(world: &World, plan: Option<Plan>) -> Vec<PointKind> {
     sells(world, &[(Kind::Sale, 1000, None)]);
     let mut places = Vec::new();
     world.boot(async |mut till| {

@@ -18,7 +18,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// A number above the number of commits of each of these transactions.
 const MOMENTS: usize = 60;
 
-const SCENES: [(&str, Kind, &str, Behaviour); 6] = [
+const SCENARIOS: [(&str, Kind, &str, Behaviour); 6] = [
     ("sale, tap", Kind::Sale, "on waiting: tap tap", Behaviour::Approves),
     ("sale, chip", Kind::Sale, "on waiting: insert chip-no-cvm", Behaviour::Approves),
     ("sale, chip, declined", Kind::Sale, "on waiting: insert chip-no-cvm", Behaviour::Declines),
@@ -104,13 +104,13 @@ fn rescue_of(world: &World) -> Option<std::path::PathBuf> {
 #[test]
 fn whatever_becomes_of_the_journal_nobody_is_charged_twice_and_nothing_stays_open() {
     let mut played = 0;
-    for scene in SCENES {
+    for scenario in SCENARIOS {
         for how in [TakenAway::Wholly, TakenAway::WalAlone, TakenAway::Replaced, TakenAway::WrittenOver] {
             for nth in 0..MOMENTS {
-                let Some(world) = play(scene, how, nth) else { break };
+                let Some(world) = play(scenario, how, nth) else { break };
                 let (violations, ends) = world.judge();
-                assert!(violations.is_empty(), "{scene:?} / {how:?} / {nth}: {violations:?}\n{}", world.story());
-                assert_eq!(ends.len(), 3, "{scene:?} / {how:?} / {nth}: {ends:?}");
+                assert!(violations.is_empty(), "{scenario:?} / {how:?} / {nth}: {violations:?}\n{}", world.story());
+                assert_eq!(ends.len(), 3, "{scenario:?} / {how:?} / {nth}: {ends:?}");
                 played += 1;
             }
         }

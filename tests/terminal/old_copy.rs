@@ -223,7 +223,7 @@ fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
         for (terminal, entity) in
             [(ANOTHER_ID, board::ENTITY), (UNUSED_ID, board::ENTITY), (board::TERMINAL, ANOTHER_ACCOUNT)]
         {
-            let scene = format!("{host_rules:?}, terminal {terminal}, account {entity}");
+            let scenario = format!("{host_rules:?}, terminal {terminal}, account {entity}");
             let world = with_an_old_copy(*host_rules, "insert chip-no-cvm");
             (world.lock().terminal, world.lock().entity) = (terminal, entity);
             world.boot(async |mut till| {
@@ -238,8 +238,8 @@ fn an_old_copy_is_found_out_although_it_ran_under_another_name_meanwhile() {
                 sleep(6 * HOUR).await;
                 till.look(0).await;
             });
-            assert_eq!(reversals(&world), 0, "{scene}: {}", world.story());
-            assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{scene}");
+            assert_eq!(reversals(&world), 0, "{scenario}: {}", world.story());
+            assert_eq!(last_told(&world, 0), Some(TillResult::Unconfirmed { needs_a_person: true }), "{scenario}");
         }
     }
 }

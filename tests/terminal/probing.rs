@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::world::World;
-use crate::world::cut_points::{Phase, Place};
+use crate::world::cut_points::{Phase, PointKind};
 use tokio::time::sleep;
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -12,7 +12,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Returns the number of requests that the gateway has read and the number of connections.
 fn asked(world: &World) -> (usize, usize) {
     let state = world.lock();
-    let count = |phase| state.points.seen().iter().filter(|place| **place == Place::Gateway(phase)).count();
+    let count = |phase| state.points.seen().iter().filter(|place| **place == PointKind::Gateway(phase)).count();
     (count(Phase::RequestRead), count(Phase::BeforeConnect))
 }
 

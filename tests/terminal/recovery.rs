@@ -84,7 +84,7 @@ async fn a_power_cut_at_any_moment_is_settled_after_the_restart() {
         counter.shop.reader.remove();
         counter.start_agent();
         within(&what, counter.until_ready()).await;
-        counter.settles(&what, *outcome, amount, holds).await;
+        counter.resolves(&what, *outcome, amount, holds).await;
     }
 }
 
@@ -118,7 +118,7 @@ async fn a_reader_that_is_unplugged_at_any_moment_leaves_nothing_in_doubt() {
         counter.shop.reader.remove();
         counter.shop.reader.replug().unwrap();
         within(&what, counter.until_ready()).await;
-        counter.settles(&what, *outcome, amount, holds).await;
+        counter.resolves(&what, *outcome, amount, holds).await;
     }
 }
 
@@ -161,7 +161,7 @@ impl Counter {
     }
 
     /// Checks the sale's outcome, which must be the same in every answer, and that the next sale works.
-    async fn settles(&self, what: &str, outcome: Option<OutcomeWord>, amount: &str, holds: &[&str]) {
+    async fn resolves(&self, what: &str, outcome: Option<OutcomeWord>, amount: &str, holds: &[&str]) {
         let mut ears = self.listen().await;
         if self.show("R1").await.state == SaleState::AwaitingSignature {
             self.sign("R1", true).await;

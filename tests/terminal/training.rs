@@ -79,9 +79,9 @@ impl Watched {
         .await
     }
 
-    async fn train(&self, lesson: &str, body: Value) -> SaleView {
+    async fn train(&self, result: &str, body: Value) -> SaleView {
         let mut body = body;
-        body["training"] = lesson.into();
+        body["training"] = result.into();
         let (status, begun) = self.counter.ask(body.clone()).await;
         assert_eq!((status, &begun["training"]), (201, &json!(true)), "{begun}");
         let path = format!("/v1/sales/{}?training=true&wait-s=100", body["reference"].as_str().unwrap());
@@ -129,7 +129,7 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
     let watched = Watched::open().await;
     let accounts = watched.accounts().await;
     let before = watched.heard();
-    for (lesson, outcome) in [
+    for (result, outcome) in [
         ("approved", OutcomeWord::Approved),
         ("declined", OutcomeWord::Declined),
         ("partial", OutcomeWord::PartiallyApproved),
@@ -140,10 +140,10 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
         ("reversed", OutcomeWord::Reversed),
     ] {
         let view =
-            watched.train(lesson, json!({ "reference": lesson, "amount": "12.34", "acceptPartial": true })).await;
-        assert_eq!(watched.heard(), before, "{lesson}: bytes to reader and gateway");
-        assert_eq!(ended(&view), Some(outcome), "{lesson}: {view:?}");
-        until_free(&watched, lesson).await;
+            watched.train(result, json!({ "reference": result, "amount": "12.34", "acceptPartial": true })).await;
+        assert_eq!(watched.heard(), before, "{result}: bytes to reader and gateway");
+        assert_eq!(ended(&view), Some(outcome), "{result}: {view:?}");
+        until_free(&watched, result).await;
     }
     assert_eq!(watched.accounts().await, accounts, "and nothing is counted");
     assert!(watched.counter.charged().is_empty());
@@ -156,13 +156,13 @@ async fn no_byte_leaves_for_a_sale_of_any_outcome() {
 }
 
 /// Waits until the reader is free again, which is a moment after the sale's end.
-async fn until_free(watched: &Watched, lesson: &str) {
+async fn until_free(watched: &Watched, result: &str) {
     within("the next one", async {
         loop {
-            let body = json!({ "reference": format!("after {lesson}"), "amount": "1.00", "training": "approved" });
+            let body = json!({ "reference": format!("after {result}"), "amount": "1.00", "training": "approved" });
             let (status, said) = watched.counter.ask(body).await;
             if status == 201 {
-                let path = format!("/v1/sales/after%20{lesson}/cancel?training=true");
+                let path = format!("/v1/sales/after%20{result}/cancel?training=true");
                 let (status, cancelled) = watched.counter.post_json(&path, json!({})).await;
                 assert_eq!((status, &cancelled["outcome"]), (200, &json!("cancelled")), "{cancelled}");
                 return;

@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use crate::operators::{ANNA, Asked, BEN, Door, staffed};
+use crate::operators::{ANNA, Asked, BEN, TestTill, staffed};
 use crate::supervisors::{CARL, asked_for, given, sold};
 
 /// The number of approvals. The next constant is the number of attempts to misuse each approval.
@@ -97,24 +97,24 @@ impl Act {
 
 /// All callers that could send the command with the approval.
 struct Senders {
-    anna: Door,
-    carl: Door,
-    elsewhere: Door,
+    anna: TestTill,
+    carl: TestTill,
+    elsewhere: TestTill,
 }
 
 impl Senders {
-    async fn signed_in(root: &Door, till: &Door) -> Self {
+    async fn signed_in(root: &TestTill, till: &TestTill) -> Self {
         let (anna, carl) = (till.signed_in(ANNA).await, till.signed_in(CARL).await);
         Self { anna, carl, elsewhere: root.signed_in(ANNA).await }
     }
 
-    async fn send(&self, word: &Door, act: &Act, body: Value) -> Asked {
-        let door = match act.who {
+    async fn send(&self, word: &TestTill, act: &Act, body: Value) -> Asked {
+        let till = match act.who {
             Sender::Anna => &self.anna,
             Sender::Carl => &self.carl,
             Sender::Elsewhere => &self.elsewhere,
         };
-        door.with_word_of(word).post("/v1/sales", body).await
+        till.with_word_of(word).post("/v1/sales", body).await
     }
 }
 
@@ -154,7 +154,7 @@ async fn of_all_that_an_insider_tries_with_a_word_nothing_leaves_the_bank_but_wh
             counter.stop_agent().await;
             counter.start_agent();
             counter.until_ready().await;
-            let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
+            let (root, till) = (TestTill::socket(&counter), TestTill::till(&counter).await);
             senders = Senders::signed_in(&root, &till).await;
             let sent = senders.send(&word, &act, act.body(dice, &payments)).await;
             must_be_refused(&act, "after a restart", &sent);

@@ -26,7 +26,7 @@ use pos_test_kit::{book, counter, fake_agent, program};
 
 mod closes;
 mod confirmation;
-mod doors;
+mod crowds;
 mod events;
 mod insider;
 mod language;

@@ -28,7 +28,7 @@ impl Asked {
 
 /// An interface to the agent, with the data that it adds to each request.
 #[derive(Clone)]
-pub(crate) struct Door {
+pub(crate) struct TestTill {
     http: reqwest::Client,
     base: String,
     token: Option<&'static str>,
@@ -37,7 +37,7 @@ pub(crate) struct Door {
     place: Option<&'static str>,
 }
 
-impl Door {
+impl TestTill {
     pub(crate) fn socket(counter: &Counter) -> Self {
         let http = reqwest::Client::builder().unix_socket(counter.shop.socket()).no_proxy().pool_max_idle_per_host(0);
         Self {
@@ -155,9 +155,9 @@ fn changed(with: &str) -> Options {
 }
 
 /// Opens a shop that requires operators: Anna is a cashier, Ben a supervisor, Tom a technician.
-pub(crate) async fn staffed(more: &str) -> (Counter, Door, Door) {
+pub(crate) async fn staffed(more: &str) -> (Counter, TestTill, TestTill) {
     let counter = Counter::open_with(changed(&format!("[operators]\nrequired = true\n{more}"))).await;
-    let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
+    let (root, till) = (TestTill::socket(&counter), TestTill::till(&counter).await);
     root.add(ANNA, "cashier").await;
     root.add(BEN, "supervisor").await;
     root.add(TOM, "technician").await;
@@ -167,7 +167,7 @@ pub(crate) async fn staffed(more: &str) -> (Counter, Door, Door) {
 #[tokio::test]
 async fn without_operators_everything_is_as_it_was() {
     let counter = Counter::open().await;
-    let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
+    let (root, till) = (TestTill::socket(&counter), TestTill::till(&counter).await);
     let begun = till.sale("r").await;
     assert_eq!((begun.status, &begun.body["by"]), (201, &json!({ "token": "till-1" })), "{}", begun.body);
     till.cancelled("r").await;
@@ -240,9 +240,9 @@ async fn ten_wrong_pins_lock_and_a_restart_unlocks_nothing() {
     counter.cut_power().await;
     counter.start_agent();
     counter.until_free().await;
-    let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
+    let (root, till) = (TestTill::socket(&counter), TestTill::till(&counter).await);
     assert_eq!(till.try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "over a restart");
-    assert_eq!(root.try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "through another door");
+    assert_eq!(root.try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "through another till");
 
     let ben = till.signed_in(BEN).await;
     let unlocked = ben.post("/v1/operators/Anna/unlock", Value::Null).await;
@@ -267,7 +267,7 @@ async fn a_power_cut_gives_no_try() {
     for round in 0..5 {
         // The port differs after each start.
         let looking = {
-            let till = Door::till(&counter).await;
+            let till = TestTill::till(&counter).await;
             tokio::spawn(async move {
                 let _ = till
                     .http
@@ -298,7 +298,7 @@ async fn a_power_cut_gives_no_try() {
         looking.abort();
         counter.start_agent();
         counter.until_free().await;
-        let now = Door::till(&counter).await;
+        let now = TestTill::till(&counter).await;
         assert_eq!(now.get("/v1/operators").await.body["operators"][0].get("lockedS").is_some(), round == 4, "{round}");
     }
 }
@@ -327,13 +327,13 @@ async fn a_strangers_wrong_pins_lock_nobody_out_on_the_board_or_where_the_operat
     counter.cut_power().await;
     counter.start_agent();
     counter.until_free().await;
-    let root = Door::socket(&counter);
+    let root = TestTill::socket(&counter);
     root.at(work).signed_in(BEN).await;
     assert_eq!(root.at("192.0.2.66").try_pin(ANNA.0, ANNA.1).await.code(), "operator-locked", "over a restart");
     root.post("/v1/operators/Anna/unlock", Value::Null).await;
     root.at("192.0.2.68").signed_in(ANNA).await;
     // A caller that acts only for itself must not send an address.
-    let till = Door::till(&counter).await;
+    let till = TestTill::till(&counter).await;
     let refused = till.at(work).try_pin(ANNA.0, ANNA.1).await;
     assert_eq!(refused.code(), "forbidden");
     assert!(refused.body["detail"].as_str().unwrap().starts_with("Pos-Place: "), "the header's name: {}", refused.body);
@@ -400,16 +400,16 @@ async fn who_may_manage_operators() {
     let (_counter, root, till) = staffed("").await;
     let new = || json!({ "name": "Eve", "role": "technician", "pin": "551902" });
     for (who, expected) in [(None, "forbidden"), (Some(TOM), "forbidden"), (Some(ANNA), "forbidden")] {
-        let door = match who {
+        let till = match who {
             Some(who) => till.signed_in(who).await,
             None => till.clone(),
         };
-        assert_eq!(door.post("/v1/operators", new()).await.code(), expected, "by a token: {who:?}");
+        assert_eq!(till.post("/v1/operators", new()).await.code(), expected, "by a token: {who:?}");
     }
     for who in [ANNA, BEN] {
-        let door = root.signed_in(who).await;
-        assert_eq!(door.post("/v1/operators", new()).await.code(), "operator-role", "{who:?}");
-        assert_eq!(door.post("/v1/log-level", json!({ "level": "usual" })).await.code(), "operator-role");
+        let till = root.signed_in(who).await;
+        assert_eq!(till.post("/v1/operators", new()).await.code(), "operator-role", "{who:?}");
+        assert_eq!(till.post("/v1/log-level", json!({ "level": "usual" })).await.code(), "operator-role");
     }
     let tom = root.signed_in(TOM).await;
     assert_eq!(tom.post("/v1/operators", new()).await.status, 201);
@@ -466,7 +466,7 @@ async fn a_supervisor_confirms_what_a_cashier_may_not_do_alone() {
     assert_eq!(anna.post("/v1/approvals", approve(("Ben", "110395"), "r-2", "5.01")).await.code(), "wrong-pin");
     let given = anna.post("/v1/approvals", approve(BEN, "r-2", "5.01")).await;
     assert_eq!((given.status, &given.body["supervisor"]), (201, &json!("Ben")), "{}", given.body);
-    let confirmed = Door { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() };
+    let confirmed = TestTill { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() };
     assert_eq!(confirmed.post("/v1/sales", refund("r-2", "5.02")).await.code(), "not-approved", "another amount");
     assert_eq!(confirmed.post("/v1/sales", refund("r-3", "5.01")).await.code(), "not-approved", "another reference");
     let done = confirmed.post("/v1/sales", refund("r-2", "5.01")).await;
@@ -504,7 +504,7 @@ async fn a_supervisors_word_covers_the_tip_that_the_till_names() {
     let confirmed_for = async |amount: &str| {
         let command = json!({ "kind": "sale", "reference": "s-2", "amount": amount });
         let given = anna.post("/v1/approvals", json!({ "operator": BEN.0, "pin": BEN.1, "for": command })).await;
-        Door { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() }
+        TestTill { approval: given.body["approval"].as_str().map(str::to_owned), ..anna.clone() }
     };
     let without_tip = confirmed_for("9.50").await;
     assert_eq!(
@@ -527,7 +527,7 @@ async fn a_till_with_cashiers_of_its_own_needs_no_session_and_says_who_they_are(
     let mut options = changed("[operators]\nrequired = true\n");
     options.config.push(("till = \"till-1\"".to_owned(), "till = \"till-1\"\noperator = false".to_owned()));
     let counter = Counter::open_with(options).await;
-    let (root, till) = (Door::socket(&counter), Door::till(&counter).await);
+    let (root, till) = (TestTill::socket(&counter), TestTill::till(&counter).await);
     let sale =
         |reference: &str, operator: &str| json!({ "reference": reference, "amount": "12.34", "operator": operator });
     let begun = till.post("/v1/sales", sale("r", " 12 ")).await;
@@ -551,11 +551,11 @@ async fn a_till_with_cashiers_of_its_own_needs_no_session_and_says_who_they_are(
 async fn a_flood_of_pins_does_not_hold_up_a_sale() {
     let (counter, root, till) = staffed("").await;
     let anna = till.signed_in(ANNA).await;
-    let flood = |door: Door, name: &'static str| {
+    let flood = |till: TestTill, name: &'static str| {
         tokio::spawn(async move {
             let mut answers = std::collections::BTreeMap::<String, u32>::new();
             for _ in 0..200 {
-                *answers.entry(door.try_pin(name, "110395").await.code().to_owned()).or_default() += 1;
+                *answers.entry(till.try_pin(name, "110395").await.code().to_owned()).or_default() += 1;
             }
             answers
         })
@@ -580,7 +580,7 @@ async fn a_journal_without_operators_gets_them_and_stays_whole() {
     let mut counter = Counter::open().await;
     counter.sell("before", "1.00", any_card().name, CardEntry::Tap).await;
     counter.until_ended("before").await;
-    let root = Door::socket(&counter);
+    let root = TestTill::socket(&counter);
     root.add(ANNA, "cashier").await;
     counter.sell("after", "1.00", any_card().name, CardEntry::Tap).await;
     counter.until_ended("after").await;

@@ -7,7 +7,7 @@ use pos_sim::reader::CardEntry;
 use serde_json::{Value, json};
 
 use crate::counter::Counter;
-use crate::operators::{ANNA, Asked, BEN, Door, any_card, staffed};
+use crate::operators::{ANNA, Asked, BEN, TestTill, any_card, staffed};
 
 pub(crate) const CARL: (&str, &str) = ("Carl", "551902");
 /// The setting with which a cashier may refund up to 0.50 without a supervisor.
@@ -21,7 +21,7 @@ pub(crate) fn given(counter: &Counter) -> Vec<(String, Option<String>)> {
     entries.map(|entry| (entry.amount.clone(), entry.refers_to.clone())).collect()
 }
 
-pub(crate) async fn sold(counter: &Counter, till: &Door, reference: &str, amount: &str) -> Value {
+pub(crate) async fn sold(counter: &Counter, till: &TestTill, reference: &str, amount: &str) -> Value {
     let begun = till.post("/v1/sales", json!({ "reference": reference, "amount": amount })).await;
     assert_eq!(begun.status, 201, "{}", begun.body);
     counter.present(any_card(), CardEntry::Tap).await;
@@ -32,12 +32,12 @@ pub(crate) async fn sold(counter: &Counter, till: &Door, reference: &str, amount
 }
 
 /// Asks Ben to approve a command.
-pub(crate) async fn asked_for(till: &Door, command: Value) -> Asked {
+pub(crate) async fn asked_for(till: &TestTill, command: Value) -> Asked {
     till.post("/v1/approvals", json!({ "operator": BEN.0, "pin": BEN.1, "for": command })).await
 }
 
 /// Gets Ben's approval, which the returned caller sends with every request.
-async fn confirmed(till: &Door, command: Value) -> (Door, Value) {
+async fn confirmed(till: &TestTill, command: Value) -> (TestTill, Value) {
     let answer = asked_for(till, command).await;
     assert_eq!(answer.status, 201, "{}", answer.body);
     (till.with_word(&answer), answer.body["for"].clone())

@@ -13,7 +13,7 @@ mod disk;
 mod invariants;
 mod life;
 mod moves;
-mod scene;
+mod scenario;
 mod search;
 mod shapes;
 mod story;
@@ -28,7 +28,7 @@ use std::time::Instant;
 use clap::Parser;
 
 use moves::{Move, What};
-use scene::PlayableScene;
+use scenario::PlayableScenario;
 use search::{BrokenStory, Explored, Start};
 use shapes::Shape;
 
@@ -150,7 +150,7 @@ impl Report {
         if let Some(BrokenStory { promise, before, root, moves }) = &found.broken {
             let story: Vec<Move> = before.iter().chain(moves).copied().collect();
             self.tell_story(&format!("{name}: {promise:?}"), &story);
-            self.rows.push(format!("{}\n", PlayableScene::of(root, moves)));
+            self.rows.push(format!("{}\n", PlayableScenario::of(root, moves)));
         }
         self.is_whole &= found.broken.is_none() && !found.is_cut_short;
     }

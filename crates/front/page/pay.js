@@ -9,7 +9,7 @@ import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];
 /** The outcomes that can be trained by name; the cents of the amount choose these and others. */
-const LESSONS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
+const RESULTS = ["by-amount", "approved", "declined", "partial", "signature", "unconfirmed"];
 
 /**
  * Builds the keypad. The typed data is the state's draft: it stays when another screen is shown, and returns after a
@@ -112,7 +112,7 @@ export function payScreen(page) {
     const word = (one) => t(one === "by-amount" ? "train.by-amount" : `outcome.${one}`);
     const chosen = await dialog(t("train.title"), (close) => [
       h("p", {}, t("train.about")),
-      h("div", { class: "choices lessons" }, LESSONS.map((one, n) => h("button", { "data-lesson": one, "data-first": !n, onclick: () => close(one) }, h("strong", {}, word(one))))),
+      h("div", { class: "choices results" }, RESULTS.map((one, n) => h("button", { "data-result": one, "data-first": !n, onclick: () => close(one) }, h("strong", {}, word(one))))),
       button("close", t("no"), () => close(null), { class: "quiet" }),
     ]);
     if (chosen) page.train(chosen); else settle();

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | the connection; the front's own stream of events, which the agent opens immediately | `CONNECT` |
 //! | the head of an answer | the deadline of the route in `pos_till_api::routes` |
-//! | the rest of an answer | `REST`, with `MOST_ANSWER` bytes at most |
+//! | the rest of an answer | `BODY_DEADLINE`, with `MOST_ANSWER` bytes at most |
 //! | the next event or comment on a stream of events | `SILENCE`; the agent sends a comment each second |
 
 use std::io;
@@ -30,14 +30,14 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Sleep, sleep, timeout};
 
-use crate::places::WAITS;
 use crate::problem::BodyError;
+use crate::slots::WAITS;
 
 /// The time limit of a connection attempt. A socket held by systemd accepts the connection even when no program serves
 /// it. A socket without a listener refuses immediately.
 const CONNECT: Duration = Duration::from_secs(1);
 /// The time limit from the head of an answer to its end. The agent writes a list of a thousand transactions in parts.
-const REST: Duration = Duration::from_secs(60);
+const BODY_DEADLINE: Duration = Duration::from_secs(60);
 /// The largest answer in bytes. A list of a thousand transactions has about two million bytes.
 const MOST_ANSWER: usize = 16 * 1024 * 1024;
 /// The longest silence on a stream of events. The agent sends a comment each second, but a slow disk can delay it by
@@ -91,14 +91,14 @@ const ROOMS: [(Room, usize); 8] = [
 const PAGES_LISTEN: usize = 8;
 const TILLS_LISTEN: usize = 11;
 /// The longest time that a request waits for a slot. The agent needs a few milliseconds for each earlier request.
-const TURN: Duration = Duration::from_secs(2);
+const SLOT_WAIT: Duration = Duration::from_secs(2);
 
 /// The header with an operator's session.
 pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
 /// The header that marks requests from the page. A till's exemption from sign-in does not apply to them.
 pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
 /// The header with the sign-in source of a PIN.
-pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-place");
+pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-slot");
 /// The header with the id of the event after which a stream continues.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
@@ -164,14 +164,14 @@ pub(crate) struct Agent {
 }
 
 /// A request slot at the agent. Dropping this value frees the slot.
-pub(crate) type AgentPlace = OwnedSemaphorePermit;
+pub(crate) type AgentSlot = OwnedSemaphorePermit;
 
 impl Agent {
     pub(crate) fn at(socket: PathBuf, now: SystemTime) -> Self {
         let (standing, _) = watch::channel(Standing { up: None, since: now });
         let (not_named, _) = watch::channel(Vec::new());
-        let semaphore = |places| Arc::new(Semaphore::new(places));
-        let rooms = ROOMS.map(|(room, places)| (room, semaphore(places)));
+        let semaphore = |slots| Arc::new(Semaphore::new(slots));
+        let rooms = ROOMS.map(|(room, slots)| (room, semaphore(slots)));
         let (pages_listen, tills_listen) = (semaphore(PAGES_LISTEN), semaphore(TILLS_LISTEN));
         Self { client: Client::at(socket, CONNECT), standing, rooms, pages_listen, tills_listen, not_named }
     }
@@ -187,20 +187,20 @@ impl Agent {
     }
 
     /// Sends a request and waits for the head of the answer. The rest is streamed.
-    pub(crate) async fn ask(&self, question: Question) -> Result<Response<Rest>, AgentError> {
-        let place = self.place(question.room).await?;
-        Ok(Rest::of(self.head(question).await?, place))
+    pub(crate) async fn ask(&self, question: Question) -> Result<Response<AnswerBody>, AgentError> {
+        let slot = self.slot(question.room).await?;
+        Ok(AnswerBody::of(self.head(question).await?, slot))
     }
 
     /// Waits for a slot of this group. Requests get slots in their order of arrival.
-    pub(crate) async fn place(&self, room: Room) -> Result<AgentPlace, AgentError> {
-        let places = self.rooms.iter().find(|(name, _)| *name == room).map(|(_, places)| Arc::clone(places));
-        let places = places.expect("each room has its line in ROOMS");
-        let turn = timeout(TURN, places.acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or(AgentError::Full)
+    pub(crate) async fn slot(&self, room: Room) -> Result<AgentSlot, AgentError> {
+        let slots = self.rooms.iter().find(|(name, _)| *name == room).map(|(_, slots)| Arc::clone(slots));
+        let slots = slots.expect("each room has its line in ROOMS");
+        let slot = timeout(SLOT_WAIT, slots.acquire_owned()).await;
+        slot.ok().and_then(Result::ok).ok_or(AgentError::Full)
     }
 
-    /// Does the same as [`Self::ask`] for a caller that already has a slot. [`Rest::of`] reads the rest of the answer.
+    /// Does the same as [`Self::ask`] for a caller that already has a slot. [`AnswerBody::of`] reads the rest of the answer.
     pub(crate) async fn head(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
         self.unless_down()?;
         self.send(question).await
@@ -216,10 +216,10 @@ impl Agent {
     /// Opens the agent's stream of events for a caller of the front. The stream takes one of the slots for streams.
     pub(crate) async fn listen(&self, headers: HeaderMap, room: Room) -> Result<Heard, AgentError> {
         let listeners = if room == Room::Tills { &self.tills_listen } else { &self.pages_listen };
-        let place = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
+        let slot = Arc::clone(listeners).try_acquire_owned().map_err(|_| AgentError::Full)?;
         self.unless_down()?;
         // The agent first looks up the session in its journal, so the deadline is longer than `CONNECT`.
-        self.events(headers, EVENTS, Some(place)).await
+        self.events(headers, EVENTS, Some(slot)).await
     }
 
     /// Opens the agent's stream of events for the front itself.
@@ -235,11 +235,11 @@ impl Agent {
         &self,
         headers: HeaderMap,
         patience: Duration,
-        place: Option<OwnedSemaphorePermit>,
+        slot: Option<OwnedSemaphorePermit>,
     ) -> Result<Heard, AgentError> {
         let listened = self.client.listen(headers, patience).await.map_err(|error| not_answered(error, false))?;
         Ok(match listened {
-            Listened::Events(events) => Heard::Events(Events { events, _place: place }),
+            Listened::Events(events) => Heard::Events(Events { events, _slot: slot }),
             Listened::Refused { status, body } => Heard::Refused { status, body },
         })
     }
@@ -343,20 +343,24 @@ impl std::fmt::Display for NotNamed<'_> {
 }
 
 /// The rest of an answer, with its deadline. Dropping this value frees the slot of the request.
-pub(crate) struct Rest {
+pub(crate) struct AnswerBody {
     body: Limited<Incoming>,
     ends: Pin<Box<Sleep>>,
-    _place: OwnedSemaphorePermit,
+    _slot: OwnedSemaphorePermit,
 }
 
-impl Rest {
+impl AnswerBody {
     /// Limits the time and size of an answer's body, and keeps the request's slot until the body ends.
-    pub(crate) fn of(head: Response<Incoming>, place: AgentPlace) -> Response<Self> {
-        head.map(|body| Self { body: Limited::new(body, MOST_ANSWER), ends: Box::pin(sleep(REST)), _place: place })
+    pub(crate) fn of(head: Response<Incoming>, slot: AgentSlot) -> Response<Self> {
+        head.map(|body| Self {
+            body: Limited::new(body, MOST_ANSWER),
+            ends: Box::pin(sleep(BODY_DEADLINE)),
+            _slot: slot,
+        })
     }
 }
 
-impl hyper::body::Body for Rest {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = BodyError;
 
@@ -410,7 +414,7 @@ pub(crate) fn is_for(event: &Event, till: &str) -> bool {
 /// A stream of events.
 pub(crate) struct Events {
     events: client::Events,
-    _place: Option<OwnedSemaphorePermit>,
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Events {

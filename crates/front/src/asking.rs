@@ -13,7 +13,7 @@ use pos_till_api::{Ask, Problem, ProblemType, Request, Said};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
-use crate::passage::own_problem;
+use crate::forward::own_problem;
 
 /// The pause before the front asks for a list again. The agent reads one list per user at a time, and the page may have
 /// asked for one.

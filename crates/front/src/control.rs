@@ -29,9 +29,9 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
+use crate::forward::event_stream;
 use crate::front::Front;
 use crate::pairing::PairError;
-use crate::passage::event_stream;
 use crate::problem::{Answer, Problem, json_answer};
 
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -8,7 +8,7 @@
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr` | users of the page | here; `qr` |
-//! | `/v1/…` | users of the page, and paired tills | `passage` |
+//! | `/v1/…` | users of the page, and paired tills | `forward` |
 //!
 //! A signed-in operator may use the page. `[page] without-sign-in` names the callers who may use it without an
 //! operator.
@@ -34,16 +34,16 @@ use crate::attempts::Attempts;
 use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
+use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, Pairings};
-use crate::passage;
-use crate::places::{Lasting, Owner, Place, UnderWay};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::qr;
 use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
+use crate::slots::{Lasting, Owner, Slot, UnderWay};
 use crate::webhooks::Webhook;
 
 /// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
@@ -101,15 +101,15 @@ struct PairCode {
 
 impl Front {
     /// Answers a request of any kind.
-    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
+    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, slot: &Arc<Slot>) -> Answer {
         let asker = self.guard.judge(&request, way);
         let listed = match &asker {
             Ok(Asker::Listed(origin)) => Some(origin.clone()),
             _ => None,
         };
         let answer = match asker {
-            Ok(asker) => self.counted(request, way, asker, place).await,
-            Err(problem) => match place.begin(Owner::Stranger(place.whence()), Lasting::Answer) {
+            Ok(asker) => self.counted(request, way, asker, slot).await,
+            Err(problem) => match slot.begin(Owner::Stranger(slot.whence()), Lasting::Answer) {
                 Ok(under_way) => Ok(under_way.until_sent(problem.into())),
                 Err(problem) => Err(problem),
             },
@@ -130,13 +130,13 @@ impl Front {
         request: Request<Incoming>,
         way: Way,
         asker: Asker,
-        place: &Arc<Place>,
+        slot: &Arc<Slot>,
     ) -> Result<Answer, Problem> {
         let (headers, path) = (request.headers(), request.uri().path());
         let lasting = |owner: &Owner| match owner.is_stranger() {
             true => Lasting::Answer,
             false if path == "/front/events" => Lasting::Stream,
-            false => passage::lasting(request.method(), path, request.uri().query()),
+            false => forward::lasting(request.method(), path, request.uri().query()),
         };
         let token = match bearer(headers) {
             None => Token::None,
@@ -145,7 +145,7 @@ impl Front {
             }
         };
         let owner = self.owner(&request, &token, &asker, way);
-        let mut under_way = place.begin(owner.clone(), lasting(&owner))?;
+        let mut under_way = slot.begin(owner.clone(), lasting(&owner))?;
         if asker.is_listed() && request.method() == Method::OPTIONS {
             return Ok(under_way.until_sent(allowed_to_ask()));
         }
@@ -163,7 +163,7 @@ impl Front {
             let owner = Owner::Session(SessionDigest::of(session.as_bytes()));
             now = lasting(&owner);
             drop(under_way);
-            under_way = place.begin(owner, now)?;
+            under_way = slot.begin(owner, now)?;
         }
         let answer = self.routed(request, way, (&asker, token), (now, &under_way)).await;
         Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
@@ -199,7 +199,7 @@ impl Front {
             path if path.starts_with("/v1/") => {
                 let caller = self.caller(request.headers(), way, (asker, token))?;
                 let answer =
-                    passage::pass(&self.agent, request, (&caller, way), &self.config.page.till, counted).await?;
+                    forward::pass(&self.agent, request, (&caller, way), &self.config.page.till, counted).await?;
                 if let (Caller::Page { session: Some(session) }, StatusCode::UNAUTHORIZED) = (caller, answer.status()) {
                     self.sessions.forget(SessionDigest::of(session.as_bytes()));
                 }
@@ -341,7 +341,7 @@ impl Front {
         }
         let answer = async {
             let (head, body) = request.into_parts();
-            let body = passage::strangers_body(body, &head.headers).await?;
+            let body = forward::strangers_body(body, &head.headers).await?;
             session::sign_in(&self.agent, &self.sessions, body, way).await
         };
         let answer = answer.await;
@@ -438,7 +438,7 @@ impl Front {
                 }
             }
         });
-        passage::event_stream(stream)
+        forward::event_stream(stream)
     }
 }
 
@@ -490,7 +490,7 @@ fn of_status(status: &Value, operators: bool) -> Value {
 /// Reads the JSON body of a request.
 async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
-    let body = passage::strangers_body(body, &head.headers).await?;
+    let body = forward::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))
 }
 

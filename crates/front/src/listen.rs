@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the TLS handshake | `HANDSHAKE` |
 //! | a request's head, counted from the connection or from the last answer | `HEADER_DEADLINE` |
-//! | the body of a request | 10 s, or 3 s from an unidentified caller (`passage`) |
+//! | the body of a request | 10 s, or 3 s from an unidentified caller (`forward`) |
 //! | the peer to read an answer | `WRITE_DEADLINE` |
 
 use std::convert::Infallible;
@@ -29,8 +29,8 @@ use tokio_rustls::TlsAcceptor;
 use crate::front::Front;
 use crate::guard::Way;
 use crate::nexo::Nexo;
-use crate::places::{Place, Places};
 use crate::problem::Answer;
+use crate::slots::{Slot, Slots};
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The time limit for a request's head. It also closes idle connections.
@@ -55,10 +55,10 @@ pub(crate) enum Served {
 }
 
 impl Served {
-    async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
+    async fn answer(&self, request: Request<Incoming>, way: Way, slot: &Arc<Slot>) -> Answer {
         match self {
-            Self::Front(front) => front.answer(request, way, place).await,
-            Self::Nexo(nexo) => nexo.answer(request, way, place).await,
+            Self::Front(front) => front.answer(request, way, slot).await,
+            Self::Nexo(nexo) => nexo.answer(request, way, slot).await,
         }
     }
 
@@ -103,7 +103,7 @@ impl Listening {
     }
 
     /// Serves until the shutdown and then finishes the requests in progress.
-    pub(crate) async fn serve(self, served: Served, places: Arc<Places>, mut stopped: watch::Receiver<bool>) {
+    pub(crate) async fn serve(self, served: Served, slots: Arc<Slots>, mut stopped: watch::Receiver<bool>) {
         let mut tasks = JoinSet::new();
         loop {
             tokio::select! {
@@ -119,9 +119,9 @@ impl Listening {
                     // A connection without an address has already ended.
                     let Ok(reached) = stream.local_addr() else { continue };
                     let way = Way { peer, reached, tls: self.tls.is_some() };
-                    let Some(place) = places.enter(way.whence()) else { continue };
+                    let Some(slot) = slots.enter(way.whence()) else { continue };
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
-                    let connection = Connection { served: served.clone(), place, stopped: stopped.clone() };
+                    let connection = Connection { served: served.clone(), slot, stopped: stopped.clone() };
                     tasks.spawn(connection.serve(stream, way, tls));
                     // The new connection runs before the next one is accepted, so its caller can identify itself before
                     // the slot is lost.
@@ -143,7 +143,7 @@ async fn told(stopped: &mut watch::Receiver<bool>) {
 
 struct Connection {
     served: Served,
-    place: Arc<Place>,
+    slot: Arc<Slot>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -158,7 +158,7 @@ impl Connection {
                 let handshake = timeout(HANDSHAKE, TlsAcceptor::from(tls).accept(stream));
                 let shaken = tokio::select! {
                     shaken = handshake => shaken,
-                    () = self.place.left() => return,
+                    () = self.slot.left() => return,
                 };
                 match shaken {
                     Ok(Ok(stream)) => self.requests(stream, way).await,
@@ -176,12 +176,12 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let Self { served, place, mut stopped } = self;
+        let Self { served, slot, mut stopped } = self;
         let service = {
-            let place = Arc::clone(&place);
+            let slot = Arc::clone(&slot);
             service_fn(move |request| {
-                let (served, place) = (served.clone(), Arc::clone(&place));
-                async move { Ok::<_, Infallible>(served.answer(request, way, &place).await) }
+                let (served, slot) = (served.clone(), Arc::clone(&slot));
+                async move { Ok::<_, Infallible>(served.answer(request, way, &slot).await) }
             })
         };
         let connection = http1::Builder::new()
@@ -193,7 +193,7 @@ impl Connection {
         tokio::pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
-            () = place.left() => Ok(()),
+            () = slot.left() => Ok(()),
             () = told(&mut stopped) => {
                 connection.as_mut().graceful_shutdown();
                 timeout(SHUTDOWN_DEADLINE, connection).await.unwrap_or(Ok(()))

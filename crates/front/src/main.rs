@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  browsers, tills ── HTTPS ──▶ listen ─▶ guard ─▶ front ─┬▶ page          the cashier's page, part of the program
-//!                               places    (may this       ├▶ session       an operator's cookie
+//!                               slots     (may this       ├▶ session       an operator's cookie
 //!                               (how      be asked?)      ├▶ pairing       a till's token
-//!                               many?)                    └▶ passage ─▶ agent ── Unix socket ──▶ pos-agent
+//!                               many?)                    └▶ forward ─▶ agent ── Unix socket ──▶ pos-agent
 //!  tills that speak ZVT ── TCP, serial ──▶ zvt ──┬▶ asking ─▶ agent
 //!  tills that speak nexo ── HTTPS ─────▶ nexo ──┘
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
@@ -22,10 +22,10 @@
 //! | `arguments` | the command line |
 //! | `run` | the start of all parts |
 //! | `config` | `front.toml`, and the report of its faults |
-//! | `listen`, `places`, `writing` | connections: accepted, counted, closed |
+//! | `listen`, `slots`, `writing` | connections: accepted, counted, closed |
 //! | `guard`, `attempts` | checks of a request; limits on guessing |
 //! | `front`, `problem` | permission checks; answers and refusals |
-//! | `passage`, `agent` | requests that the front passes on to the agent; access to the agent |
+//! | `forward`, `agent` | requests that the front passes on to the agent; access to the agent |
 //! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; the signed-in operator; web addresses as QR codes |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
 //! | `webhooks` | events for the servers of tills |
@@ -41,6 +41,7 @@ mod attempts;
 mod certificate;
 mod config;
 mod control;
+mod forward;
 mod front;
 mod guard;
 mod listen;
@@ -49,13 +50,12 @@ mod nexo;
 mod notify;
 mod page;
 mod pairing;
-mod passage;
-mod places;
 mod problem;
 mod qr;
 mod run;
 mod seen;
 mod session;
+mod slots;
 mod state;
 mod webhooks;
 mod writing;

@@ -32,12 +32,12 @@ use crate::agent::{Agent, Room};
 use crate::asking::{ask, until};
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::control::unix_s;
+use crate::forward::{self, STRANGERS_BODY};
 use crate::guard::Way;
 use crate::listen::may_connect;
-use crate::passage::{self, STRANGERS_BODY};
-use crate::places::{Lasting, Owner, Place};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
+use crate::slots::{Lasting, Owner, Slot};
 
 /// The largest number of messages that wait for a till's session.
 const MOST_WAITING: usize = 16;
@@ -153,18 +153,18 @@ impl Nexo {
     }
 
     /// Answers a request of any kind.
-    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Answer {
-        self.taken(request, way, place).await.unwrap_or_else(Answer::from)
+    pub(crate) async fn answer(&self, request: Request<Incoming>, way: Way, slot: &Arc<Slot>) -> Answer {
+        self.taken(request, way, slot).await.unwrap_or_else(Answer::from)
     }
 
     /// Handles a request. Until its message is read, the request counts for the connection's identified caller, or else
     /// for an unidentified one.
-    async fn taken(&self, request: Request<Incoming>, way: Way, place: &Arc<Place>) -> Result<Answer, Problem> {
-        let reader = place.known().unwrap_or_else(|| Owner::NexoUnread(place.whence()));
-        let reading = place.begin(reader, Lasting::Answer)?;
+    async fn taken(&self, request: Request<Incoming>, way: Way, slot: &Arc<Slot>) -> Result<Answer, Problem> {
+        let reader = slot.known().unwrap_or_else(|| Owner::NexoUnread(slot.whence()));
+        let reading = slot.begin(reader, Lasting::Answer)?;
         judged(&request)?;
         let (head, body) = request.into_parts();
-        let received = passage::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
+        let received = forward::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
         let arrived = match self.read(&received, way) {
             Ok(arrived) => arrived,
             Err(why) => {
@@ -173,7 +173,7 @@ impl Nexo {
             }
         };
         drop(reading);
-        let under_way = place.begin(Owner::Nexo(arrived.till.seen.till.clone()), Lasting::Answer)?;
+        let under_way = slot.begin(Owner::Nexo(arrived.till.seen.till.clone()), Lasting::Answer)?;
         Ok(under_way.until_sent(self.answered(arrived, received, way).await?))
     }
 

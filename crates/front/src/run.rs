@@ -19,9 +19,9 @@ use crate::logo::Logo;
 use crate::nexo::Nexo;
 use crate::page::Page;
 use crate::pairing::Pairings;
-use crate::places::Places;
 use crate::seen::SeenTill;
 use crate::session::KnownSessions;
+use crate::slots::Slots;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
@@ -74,13 +74,13 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
         tracing::info!(url, "listening");
     }
     let (stop, stopped) = watch::channel(false);
-    let (mut served, places) = (JoinSet::new(), Arc::new(Places::default()));
+    let (mut served, slots) = (JoinSet::new(), Arc::new(Slots::default()));
     for listening in listening {
-        served.spawn(listening.serve(Served::Front(Arc::clone(&front)), Arc::clone(&places), stopped.clone()));
+        served.spawn(listening.serve(Served::Front(Arc::clone(&front)), Arc::clone(&slots), stopped.clone()));
     }
     if let Some(listening) = nexo_listening {
         tracing::info!(address = listening.url(), "listening for tills that speak nexo");
-        served.spawn(listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&places), stopped.clone()));
+        served.spawn(listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&slots), stopped.clone()));
         for session in sessions {
             served.spawn(session.run(Arc::clone(&front.agent), stopped.clone()));
         }

@@ -13,7 +13,7 @@ use pos_terms::transaction::{Reference, SaleNumber};
 use super::chain::{Head, Mark, StepRow};
 use super::known::OldCopyFound;
 use super::lock::{self, Lock};
-use super::place::Place;
+use super::open_files::OpenFiles;
 use super::retention::Retention;
 use super::set_back::{self, SetBack};
 use super::{Error, Purpose, open, payments, receipts};
@@ -46,7 +46,7 @@ pub struct Db {
     /// The receipts that are not written yet. They are written when the next transaction begins.
     pub(super) receipts: Vec<receipts::WaitingReceipt>,
     /// The files that are open; `None` until they are known.
-    pub(super) place: Option<Place>,
+    pub(super) files: Option<OpenFiles>,
     /// The locks: one agent per journal. It is the last field, because it must be released after the connection
     /// (`lock.rs`).
     lock: Option<Lock>,
@@ -124,13 +124,13 @@ impl Db {
         payments::catch_up(&mut db.connection).map_err(refused)?;
         open::trust(&db.connection, path)?;
         db.checkpoint()?;
-        db.place = Some(Place::of(path, &held)?);
+        db.files = Some(OpenFiles::of(path, &held)?);
         Ok((db, opened))
     }
 
     /// Checks that the files at the journal's path are those that were written to.
     pub(super) fn in_place(&self) -> Result<(), Error> {
-        self.place.as_ref().map_or(Ok(()), Place::holds)
+        self.files.as_ref().map_or(Ok(()), OpenFiles::holds)
     }
 
     fn read_all_that_is_open(&mut self) -> Result<Opened, Error> {
@@ -152,16 +152,16 @@ impl Db {
 
     /// Opens a second connection, on any thread, for reading in parallel and for copying the WAL.
     pub(super) fn beside(&self, path: &Path) -> impl FnOnce() -> Result<Self, Error> + Send + use<> {
-        let (path, lock, place) = (path.to_owned(), self.lock.clone(), self.place.clone());
+        let (path, lock, files) = (path.to_owned(), self.lock.clone(), self.files.clone());
         move || {
             // The path may name another file, which is not this journal. No file is created there.
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
-            place.as_ref().map_or(Ok(()), Place::holds)?;
+            files.as_ref().map_or(Ok(()), OpenFiles::holds)?;
             connection.busy_timeout(BUSY).map_err(failed)?;
             // Half a megabyte of cache is enough, because each page is read once.
             connection.execute_batch("PRAGMA cache_size=-512;").map_err(failed)?;
-            Ok(Self { lock, place, ..Self::reading(connection) })
+            Ok(Self { lock, files, ..Self::reading(connection) })
         }
     }
 
@@ -177,7 +177,7 @@ impl Db {
             unmarked: 0,
             ended: Vec::new(),
             receipts: Vec::new(),
-            place: None,
+            files: None,
             lock: None,
         }
     }
@@ -310,7 +310,7 @@ impl Db {
         let copied =
             |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?));
         let copy = || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], copied).map_err(failed);
-        let copied = self.place.as_ref().map_or_else(copy, |place| place.copying(copy))?;
+        let copied = self.files.as_ref().map_or_else(copy, |place| place.copying(copy))?;
         // The columns: busy, the frames in the WAL, and the copied frames.
         Ok(matches!(copied, (0, all, copied) if all == copied))
     }

@@ -27,7 +27,7 @@
 //! A record of an unknown kind makes one transaction unreadable, not the whole journal. If that transaction is open, it
 //! stays open ([`SetAside`]). The agent tells its till that it cannot be read, and never charges it again.
 //!
-//! **In place.** A commit counts as written only if the files at the journal's path are the open files (`place.rs`). If
+//! **In place.** A commit counts as written only if the files at the journal's path are the open files (`open_files.rs`). If
 //! a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark file outside the journal
 //! records that this terminal has sold (`sold.rs`).
 //!
@@ -45,9 +45,9 @@ mod inspect;
 mod known;
 mod lock;
 mod open;
+mod open_files;
 mod operators;
 mod payments;
-mod place;
 mod program;
 mod purpose;
 mod reader;

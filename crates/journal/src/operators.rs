@@ -438,7 +438,7 @@ mod tests {
     fn tries_are_counted_and_an_unlocking_frees_the_operator_and_every_till() {
         let folder = tempfile::tempdir().unwrap();
         let (mut db, _) = Db::open(&folder.path().join("journal.db")).unwrap();
-        let till = TryKey::door(&Who { token: Some("till-1".to_owned()), ..Who::default() });
+        let till = TryKey::caller(&Who { token: Some("till-1".to_owned()), ..Who::default() });
         let (anna_key, stranger) = (TryKey::operator(&anna()), TryKey::stranger(&anna()));
         db.count_pin_tries(&[(anna_key.clone(), 5), (till.clone(), 9), (stranger.clone(), 2)]).unwrap();
         db.count_pin_tries(&[(anna_key.clone(), 6), (till.clone(), 10)]).unwrap();

@@ -39,7 +39,7 @@ impl Journal {
     /// # Errors
     /// Returns [`Error::Gone`] or [`Error::Linked`].
     pub fn is_in_place(&self) -> Result<(), Error> {
-        self.db.place.as_ref().map_or(Ok(()), super::place::Place::holds_alone)
+        self.db.files.as_ref().map_or(Ok(()), super::open_files::OpenFiles::holds_alone)
     }
 
     /// Saves a journal that is not in place, into the first of these folders that can be written.
@@ -47,7 +47,7 @@ impl Journal {
     /// # Errors
     /// Returns an error if no folder can be written. The rescue may then be tried again.
     pub fn rescue(&self, folders: &[&Path], unix_ms: i64) -> Result<Rescued, Error> {
-        let Some(place) = &self.db.place else { return Ok(Rescued::Nothing) };
+        let Some(place) = &self.db.files else { return Ok(Rescued::Nothing) };
         // The WAL is copied into the open file, wherever it is. If a person moved the file, it is then complete.
         let is_copied = self.db.checkpoint().unwrap_or(false);
         if is_copied && place.has_the_journal() {

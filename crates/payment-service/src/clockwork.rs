@@ -23,11 +23,11 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(60);
 const AFTER_FAILURE: Duration = Duration::from_secs(5);
 
 /// The maximum number of rounds when the clock is set, before the answer: ten thousand payments.
-const MOST_TURNS: usize = 20;
+const MOST_ROUNDS: usize = 20;
 
 /// The result of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum Round {
     /// Everything due is done.
     Done,
     /// The round has reached its limit, and more work is due.
@@ -39,36 +39,36 @@ pub(super) enum Turn {
 impl Host {
     /// Does the due work: first pages that no customer opened, then payments of schedules, then the settlement files
     /// with these payments.
-    pub(super) fn turn(&mut self) -> Turn {
+    pub(super) fn round(&mut self) -> Round {
         if let Err(error) = self.expire_due() {
             tracing::error!("gateway: the ledger failed: {error}");
-            return Turn::Failed;
+            return Round::Failed;
         }
         match self.pay_schedules() {
-            Ok(true) => return Turn::More,
+            Ok(true) => return Round::More,
             Ok(false) => {}
             Err(why) => {
                 tracing::warn!("gateway: no schedule can be paid: {why}");
-                return Turn::Failed;
+                return Round::Failed;
             }
         }
-        let Some(folder) = self.options().settlement_folder.clone() else { return Turn::Done };
+        let Some(folder) = self.options().settlement_folder.clone() else { return Round::Done };
         match self.write_settlements(&folder) {
-            Ok(0) => Turn::Done,
+            Ok(0) => Round::Done,
             Ok(written) => {
                 tracing::info!("gateway: {written} settlement files written to {}", folder.display());
-                Turn::Done
+                Round::Done
             }
             Err(why) => {
                 tracing::warn!("gateway: {why}");
-                Turn::Failed
+                Round::Failed
             }
         }
     }
 
     /// Does the due work immediately, up to a limit. The background task does the rest.
-    fn turns(&mut self) {
-        let more = (0..MOST_TURNS).all(|_| self.turn() == Turn::More);
+    fn rounds(&mut self) {
+        let more = (0..MOST_ROUNDS).all(|_| self.round() == Round::More);
         if more {
             self.called.notify_one();
         }
@@ -101,7 +101,7 @@ impl Host {
             return Err(Invalid::new("at", "earlier than the clock, which only goes forward").into());
         }
         self.clock.go_on_from(at);
-        self.turns();
+        self.rounds();
         self.posted.notify_one();
         self.called.notify_one();
         let result = envelope::result("000.000.100", "successful request");
@@ -111,7 +111,7 @@ impl Host {
     /// Stops the clock at this time, and does the work that has become due.
     pub(super) fn stand_at(&mut self, at: DateTime<Utc>) {
         self.clock.stop_at(at);
-        self.turns();
+        self.rounds();
         self.posted.notify_one();
     }
 }
@@ -121,10 +121,10 @@ pub(super) async fn run(shared: Arc<Shared>) {
     loop {
         let wait = {
             let mut host = shared.host();
-            let turn = host.turn();
+            let round = host.round();
             match host.next_turn() {
-                _ if turn == Turn::Failed => Some(AFTER_FAILURE),
-                _ if turn == Turn::More => Some(Duration::ZERO),
+                _ if round == Round::Failed => Some(AFTER_FAILURE),
+                _ if round == Round::More => Some(Duration::ZERO),
                 // When the clock is stopped, the call that moves it also does the due work.
                 Some(at) if !host.clock.stands() => {
                     Some((at - host.clock.now()).to_std().unwrap_or_default().min(LONGEST_SLEEP))

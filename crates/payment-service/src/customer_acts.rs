@@ -78,7 +78,7 @@ impl Host {
         let mut settled = page.settled(end);
         let stamped = envelope::stamped(Value::Object(serde_json::Map::new()), self.clock.now());
         envelope::add(&mut settled.answer, &stamped);
-        self.books.settle(page, end, &settled)?;
+        self.books.finish(page, end, &settled)?;
         tracing::info!("gateway: page of {}: {}: {}", page.payment, end.as_str(), settled.code);
         page.end = Some(end);
         if let Some(decided) = self.books.find(&page.payment)? {

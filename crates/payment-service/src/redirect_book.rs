@@ -71,7 +71,7 @@ impl Books {
     }
 
     /// Saves the end of a page and the result of its payment in one database transaction.
-    pub(super) fn settle(&mut self, page: &Redirect, end: PageEnd, settled: &Settlement) -> rusqlite::Result<()> {
+    pub(super) fn finish(&mut self, page: &Redirect, end: PageEnd, settled: &Settlement) -> rusqlite::Result<()> {
         let transaction = self.0.transaction()?;
         transaction
             .prepare_cached("UPDATE redirect SET end = ? WHERE id = ?")?

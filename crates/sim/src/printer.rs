@@ -32,7 +32,7 @@ use paper::Receipt;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The address to listen on.
-    pub place: Place,
+    pub place: PrinterAddress,
     /// The number of characters on a line.
     pub columns: u8,
     /// Its answers to status requests.
@@ -45,7 +45,7 @@ pub struct Options {
 
 /// The address of a printer.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub enum PrinterAddress {
     /// A TCP address to listen on; port 0 selects a free port.
     Tcp(SocketAddr),
     /// A pty, and a link to it that stays when the plug is pulled and put back.
@@ -83,7 +83,7 @@ impl Default for Options {
     /// Returns options for 42 columns on a free port of this machine.
     fn default() -> Self {
         Self {
-            place: Place::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
+            place: PrinterAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 0))),
             columns: 42,
             status_answers: StatusAnswers::default(),
             sensors: Sensors::default(),
@@ -117,7 +117,7 @@ impl Printer {
     ///
     /// Fails if it cannot listen on the address.
     pub async fn start(listen: SocketAddr) -> io::Result<Self> {
-        Self::open(Options { place: Place::Tcp(listen), ..Options::default() }).await
+        Self::open(Options { place: PrinterAddress::Tcp(listen), ..Options::default() }).await
     }
 
     /// Starts a printer with these options.

@@ -32,7 +32,7 @@ const SCRIPT: &[(&str, &[Beat])] = &[
     ("partial", &[Beat::End(OutcomeWord::PartiallyApproved)]),
     ("not-sent", &[Beat::End(OutcomeWord::NotSent)]),
     ("unconfirmed", &[Beat::Unconfirmed]),
-    ("settles", &[Beat::Unconfirmed, Beat::End(OutcomeWord::Reversed)]),
+    ("resolves", &[Beat::Unconfirmed, Beat::End(OutcomeWord::Reversed)]),
     ("control", &[Beat::Say("present-card", "bell\u{7} escape\u{1b}[2J right-to-left\u{202e}"), Beat::End(OutcomeWord::Approved)]),
     ("silent", &[Beat::EndUnheard(OutcomeWord::Approved)]),
     ("vanishes", &[Beat::Say("present-card", "Insert, tap or swipe"), Beat::Vanish]),

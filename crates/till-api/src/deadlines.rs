@@ -14,10 +14,10 @@ use std::time::Duration;
 pub const LONGEST_WAIT_S: u8 = 120;
 
 /// The maximum time for which a list waits in the agent for the previous list.
-pub const TURN: Duration = Duration::from_secs(8);
+pub const READ_PERMIT: Duration = Duration::from_secs(8);
 
 /// The time for the agent's own questions in addition to a route's question. It first asks who is signed in. It then
-/// does one of three: it waits for its turn to read, reads a transaction before a command about it, or reads its state
+/// does one of three: it waits for its permit to read, reads a transaction before a command about it, or reads its state
 /// after a wait.
 const BESIDE: Duration = AnswerDeadline::AtOnce.agent().saturating_mul(2);
 
@@ -105,7 +105,7 @@ mod tests {
     /// The agent may ask both in addition to a route's own question.
     #[test]
     fn a_turn_to_read_takes_no_longer_than_a_plain_question() {
-        assert!(TURN <= AnswerDeadline::AtOnce.agent());
+        assert!(READ_PERMIT <= AnswerDeadline::AtOnce.agent());
     }
 
     #[test]

@@ -51,29 +51,29 @@ impl Silence {
 
 /// The party that acts next in a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum NextActor {
     /// The agent. The transaction continues automatically.
-    Watch,
+    Agent,
     /// The cashier, who compares the signature.
-    Signature,
+    Cashier,
     /// The till, which confirms the part that it takes.
-    Word,
+    Till,
     /// The agent, for days if necessary, because the outcome is not known yet.
-    Open,
+    Recovery,
     /// No one, because the transaction has its outcome.
-    Over,
+    None,
 }
 
 impl State {
-    /// Returns the party that acts next. A state that only a later agent version knows counts as [`Turn::Watch`].
+    /// Returns the party that acts next. A state that only a later agent version knows counts as [`NextActor::Agent`].
     #[must_use]
-    pub fn turn(self) -> Turn {
+    pub fn next_actor(self) -> NextActor {
         match self {
-            Self::WaitingForCard | Self::InProgress | Self::Other => Turn::Watch,
-            Self::AwaitingSignature => Turn::Signature,
-            Self::AwaitingTill => Turn::Word,
-            Self::Unconfirmed | Self::UnconfirmedFinishing => Turn::Open,
-            Self::Ended => Turn::Over,
+            Self::WaitingForCard | Self::InProgress | Self::Other => NextActor::Agent,
+            Self::AwaitingSignature => NextActor::Cashier,
+            Self::AwaitingTill => NextActor::Till,
+            Self::Unconfirmed | Self::UnconfirmedFinishing => NextActor::Recovery,
+            Self::Ended => NextActor::None,
         }
     }
 }
@@ -322,12 +322,12 @@ mod tests {
 
     fn comes_to(heard: &Heard) -> &'static str {
         match heard {
-            Heard::Stands(sale) | Heard::Stopped { sale, .. } => match sale.state.turn() {
-                Turn::Watch => "watch",
-                Turn::Signature => "judge",
-                Turn::Word => "say",
-                Turn::Open => "open",
-                Turn::Over => "over",
+            Heard::Stands(sale) | Heard::Stopped { sale, .. } => match sale.state.next_actor() {
+                NextActor::Agent => "watch",
+                NextActor::Cashier => "judge",
+                NextActor::Till => "say",
+                NextActor::Recovery => "open",
+                NextActor::None => "over",
             },
             Heard::WasThere(_) => "another",
             Heard::Next { .. } => "again",

@@ -17,7 +17,7 @@ pub enum PassedFor {
 
 /// The connection slot of the front that a request occupies until it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RoutePlace {
+pub enum RouteSlot {
     /// A slot for requests.
     Answer,
     /// A slot for requests that end a payment. No other request takes it.
@@ -43,15 +43,15 @@ pub struct ApiRoute {
     /// The deadline for the head of the answer.
     pub deadline: AnswerDeadline,
     /// The connection slot of the front.
-    pub place: RoutePlace,
+    pub slot: RouteSlot,
     /// The callers for which the front forwards the request.
     pub passed_for: PassedFor,
 }
 
-type Row = (&'static str, &'static str, &'static [&'static str], AnswerDeadline, RoutePlace, PassedFor);
+type Row = (&'static str, &'static str, &'static [&'static str], AnswerDeadline, RouteSlot, PassedFor);
 
-const fn route((method, path, parameters, deadline, place, passed_for): Row) -> ApiRoute {
-    ApiRoute { method, path, parameters, deadline, place, passed_for }
+const fn route((method, path, parameters, deadline, slot, passed_for): Row) -> ApiRoute {
+    ApiRoute { method, path, parameters, deadline, slot, passed_for }
 }
 
 /// The parameters of most routes.
@@ -78,7 +78,7 @@ const LIST: &[&str] = &[
 /// All routes. The routes that the front forwards come first, in the order of the manual ("The front").
 pub const ROUTES: &[ApiRoute] = {
     use PassedFor::{Nobody, Page, Tills};
-    use RoutePlace::{Answer, Cancel, List, MayWait, Stream};
+    use RouteSlot::{Answer, Cancel, List, MayWait, Stream};
     &[
         route(("POST", "/v1/sales", TILL, AtOnce, Answer, Tills)),
         route(("GET", "/v1/sales", LIST, AtOnce, List, Tills)),
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn what_may_wait_has_the_parameter_for_it() {
         for route in ROUTES {
-            let may_wait = route.place == RoutePlace::MayWait;
+            let may_wait = route.slot == RouteSlot::MayWait;
             assert_eq!(route.parameters.contains(&"wait-s"), may_wait, "{} {}", route.method, route.path);
             assert_eq!(route.deadline == AnswerDeadline::Named, may_wait, "{} {}", route.method, route.path);
         }

@@ -39,7 +39,7 @@ pub(in crate::agent) struct GatewayControl {
     probing: Probing,
     pub(in crate::agent) refused: RefusedRequest,
     /// The [`AT_ONCE`] slots.
-    pub(super) turns: Arc<Semaphore>,
+    pub(super) slots: Arc<Semaphore>,
     pub(super) clock: Clock,
     /// The channel that returns the results of requests.
     pub(super) tasks: mpsc::Sender<TaskResult>,
@@ -48,7 +48,7 @@ pub(in crate::agent) struct GatewayControl {
 impl GatewayControl {
     pub(in crate::agent) fn new(client: pos_gateway::Client, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
         let (expiry_warnings, probing, refused) = Default::default();
-        Self { client, expiry_warnings, probing, refused, turns: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
+        Self { client, expiry_warnings, probing, refused, slots: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
     }
 
     /// Shows a till the gateway's data of one payment.
@@ -165,9 +165,9 @@ impl GatewayControl {
 
     /// Looks up the payments with these gateway references.
     pub(super) fn query(&self, number: SaleNumber, references: Vec<String>, is_at_reader: bool) {
-        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
+        let (gateway, done, slot) = (self.client.clone(), self.tasks.clone(), self.slot(is_at_reader));
         tokio::spawn(async move {
-            let _turn = turn.await;
+            let _slot = slot.await;
             let inquiry = gateway.look_up(&references).await;
             let _ = done.send(TaskResult::Said { sale: number, said: GatewaySaid::Inquired(inquiry) }).await;
         });
@@ -180,9 +180,9 @@ impl GatewayControl {
         (payment, amount, reference): (PaymentId, Amount, String),
         is_at_reader: bool,
     ) {
-        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(is_at_reader));
+        let (gateway, done, slot) = (self.client.clone(), self.tasks.clone(), self.slot(is_at_reader));
         tokio::spawn(async move {
-            let _turn = turn.await;
+            let _slot = slot.await;
             let reversal = gateway.reverse(&payment, amount, &reference).await;
             let _ =
                 done.send(TaskResult::Said { sale: number, said: GatewaySaid::Reversed { reference, reversal } }).await;
@@ -191,9 +191,9 @@ impl GatewayControl {
 
     /// Lists the gateway references that these terminals used between two times (milliseconds since 1970).
     pub(in crate::agent) fn list_references(&self, terminals: BTreeSet<String>, times: (i64, i64)) {
-        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
+        let (gateway, done, slot) = (self.client.clone(), self.tasks.clone(), self.slot(false));
         tokio::spawn(async move {
-            let _turn = turn.await;
+            let _slot = slot.await;
             let strange = |references| {
                 let done = done.clone();
                 async move {
@@ -209,18 +209,18 @@ impl GatewayControl {
 
     /// Looks up the transaction that a till's request follows, with all linked payments.
     pub(in crate::agent) fn look_up_for(&self, wish: Box<WaitingWish>, reference: String) {
-        let (gateway, done, turn) = (self.client.clone(), self.tasks.clone(), self.turn(false));
+        let (gateway, done, slot) = (self.client.clone(), self.tasks.clone(), self.slot(false));
         tokio::spawn(async move {
-            let _turn = turn.await;
+            let _slot = slot.await;
             let inquiry = gateway.query_for_till(&reference).await;
             let _ = done.send(TaskResult::LookedUp { wish, inquiry }).await;
         });
     }
 
     /// Waits for one of the slots that earlier transactions share. The transaction at the reader does not wait.
-    fn turn(&self, is_at_reader: bool) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
-        let places = (!is_at_reader).then(|| Arc::clone(&self.turns));
-        async move { places?.acquire_owned().await.ok() }
+    fn slot(&self, is_at_reader: bool) -> impl Future<Output = Option<OwnedSemaphorePermit>> + use<> {
+        let slots = (!is_at_reader).then(|| Arc::clone(&self.slots));
+        async move { slots?.acquire_owned().await.ok() }
     }
 
     /// Updates the gateway's state from the answer to a request.

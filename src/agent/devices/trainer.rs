@@ -27,21 +27,21 @@ impl TrainerControl {
 
     /// Performs an action in place of the device.
     pub(super) fn perform(&mut self, sale: &Transaction, action: &Action) {
-        let Some(scenes) = self.trainer.plays(sale, action) else { return };
+        let Some(events) = self.trainer.plays(sale, action) else { return };
         let at_reader = matches!(action, Action::AskTip | Action::Arm | Action::StopReader | Action::AnswerCard(_));
-        let playing = tokio::spawn(play(sale.order().number, scenes, self.tasks.clone())).abort_handle();
+        let playing = tokio::spawn(play(sale.order().number, events, self.tasks.clone())).abort_handle();
         if let Some(before) = at_reader.then(|| self.at_reader.replace(playing)).flatten() {
             before.abort();
         }
     }
 }
 
-async fn play(sale: SaleNumber, scenes: Vec<Timed>, done: mpsc::Sender<TaskResult>) {
-    for (after, scene) in scenes {
+async fn play(sale: SaleNumber, events: Vec<Timed>, done: mpsc::Sender<TaskResult>) {
+    for (after, event) in events {
         if after > Duration::ZERO {
             sleep(after).await;
         }
-        if done.send(TaskResult::Played { sale, scene }).await.is_err() {
+        if done.send(TaskResult::Played { sale, event }).await.is_err() {
             return;
         }
     }

@@ -417,7 +417,7 @@ async fn no_reversal_of_before_leaves_until_the_gateway_has_named_its_references
     let folder = TempDir::new().unwrap();
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert_eq!(
         terminal.may_leave(SaleNumber::new(1), reversal()),
         None,
@@ -447,7 +447,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     let references = || vec![reference(1), reference(5)];
     {
         let mut terminal = Terminal::start(folder.path(), "");
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None);
         terminal.agent.engine.references_listed(listed(references()));
         assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
@@ -460,7 +460,7 @@ async fn the_sales_of_an_old_copy_wait_for_a_person_also_after_a_restart() {
     }
     // A finding is not reported again, and held transactions stay held.
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert!(terminal.is_held(1), "{:?}", terminal.standing(1));
     terminal.agent.engine.references_listed(listed(references()));
     assert!(matches!(terminal.standing(1), Standing::Unconfirmed { quarantined: Some(_), .. }));
@@ -493,19 +493,19 @@ async fn what_was_left_alone_when_the_old_copy_was_found_waits_for_a_person_when
         let references = || vec![reference(1), reference(5)];
         {
             let mut elsewhere = Terminal::start_as(id, entity, folder.path(), "");
-            elsewhere.agent.settle();
+            elsewhere.agent.catch_up();
             assert!(elsewhere.agent.engine.sales.left_alone.contains_key(&SaleNumber::new(1)), "{case}");
             elsewhere.agent.engine.references_listed(listed(references()));
-            elsewhere.agent.settle();
+            elsewhere.agent.catch_up();
             assert!(!elsewhere.agent.engine.old_copy.unmarked, "{case}: it is in the book");
         }
         let mut terminal = Terminal::start(folder.path(), "");
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         if was_asked {
             terminal.agent.engine.references_listed(listed(references()));
         }
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None, "{case}");
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert!(terminal.is_held(1), "{case}: {:?}", terminal.standing(1));
         assert!(terminal.agent.settle_sale(SaleNumber::new(1), false, &Who::default()).is_ok());
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), Some(reversal()), "a person has decided");
@@ -594,7 +594,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     };
     let whole = refunded_in_part();
     let mut terminal = Terminal::start(whole.path(), settings);
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert_eq!(held_back(&mut terminal, 1000, &[]), Some(false), "a look may show it");
     assert_eq!(
         held_back(&mut terminal, 1000, &[]),
@@ -606,7 +606,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
     // The payment was approved in part, so the approved amount counts and not the requested one.
     let part = refunded_in_part();
     let mut terminal = Terminal::start(part.path(), settings);
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(false));
     assert_eq!(held_back(&mut terminal, 600, &[]), Some(true), "6.00 and 4.00 are more than 6.00");
     drop(terminal);
@@ -619,7 +619,7 @@ async fn what_is_being_given_back_by_its_id_is_not_reversed_on_top() {
         before.enter(2, "till-2", Operation::Capture { of }, 1000, Some(approved(&id(2))));
     }
     let mut terminal = Terminal::start(captured.path(), settings);
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert_eq!(held_back(&mut terminal, 1000, &[]), Some(true));
 }
 
@@ -707,7 +707,7 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
     };
     for held in [None, Some(2)] {
         let mut terminal = Terminal::start(folder.path(), "");
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         for number in [1, 2] {
             assert_eq!(view(&terminal, number), (till::SaleState::Unconfirmed, None), "the gateway was not asked yet");
             let (reply, mut said) = tokio::sync::oneshot::channel();
@@ -723,10 +723,10 @@ async fn what_was_never_sent_ends_only_when_the_gateway_does_not_hold_it() {
         // When the copy is found, the held sale cannot be written.
         terminal.agent.engine.sales.open.get_mut(&SaleNumber::new(held)).unwrap().stuck = true;
         terminal.agent.engine.references_listed(listed(vec![reference(held)]));
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert!(terminal.agent.engine.old_copy.unmarked, "the next start must find it again");
         terminal.agent.retry_journal();
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert!(!terminal.agent.engine.old_copy.unmarked);
         assert_eq!(view(&terminal, 1), (till::SaleState::Ended, Some(OutcomeWord::NotSent)));
         assert!(terminal.is_held(2), "{:?}", terminal.standing(2));
@@ -738,7 +738,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     let folder = TempDir::new().unwrap();
     Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None);
     let giants = [1_000_002, u64::MAX / 2, u64::MAX].map(reference);
     let overflow = format!("{TERMINAL}-{}0-{}", u64::MAX, "0".repeat(32));
@@ -749,7 +749,7 @@ async fn a_number_that_no_board_reaches_is_nobodys_and_stops_nothing() {
     drop(terminal);
     // This is the highest number that the agent accepts.
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     terminal.agent.engine.references_listed(listed(vec![reference(1_000_001)]));
     assert!(terminal.is_held(1));
     assert_eq!(terminal.agent.engine.journal.last_number, SaleNumber::new(1_000_001));
@@ -798,7 +798,7 @@ async fn the_status_names_a_till_its_own_sales_alone() {
         terminal.enter(4, "till-2", stored_card(), 1000, None);
     }
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     // The other till also has a sale at the reader, and one that waits for its signature.
     let order = Order {
         operation: Operation::Sale,
@@ -848,7 +848,7 @@ async fn what_all_tills_hear_names_no_sale() {
         terminal.agent.printer_says(pos_printer::PrinterEvent::Waits { slip, why: why.clone() });
         terminal.agent.printer_says(pos_printer::PrinterEvent::Failed { slip, why });
     }
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     terminal.agent.engine.references_listed(listed(vec![reference(1), reference(7)]));
     let mut words = Vec::new();
     while let Some(Ok(step)) = heard.try_next() {

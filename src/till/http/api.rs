@@ -30,7 +30,7 @@ use tokio::time::timeout;
 use super::asked::MAX_BODY;
 use super::failure::{Failure, tell};
 use super::guard::{Entrance, guard, in_json};
-use super::places::count;
+use super::slots::count;
 use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
@@ -105,7 +105,7 @@ pub(super) fn every_route() -> impl Iterator<Item = &'static Route> {
 }
 
 /// Returns the router with all verbs for one entrance.
-pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
+pub(super) fn router(app: Arc<App>, entrance: Entrance) -> Router {
     let add = |router: Router<Arc<App>>, route: &Route| {
         router.route(route.path, (route.serve)().route_layer(middleware::from_fn(in_json)))
     };
@@ -125,7 +125,7 @@ pub(super) fn router(app: Arc<App>, door: Entrance) -> Router {
         })
         .layer(DefaultBodyLimit::max(MAX_BODY))
         .layer(middleware::from_fn(count))
-        .layer(middleware::from_fn_with_state(Arc::new(door), guard))
+        .layer(middleware::from_fn_with_state(Arc::new(entrance), guard))
         .layer(middleware::map_response_with_state(Arc::clone(&app), tell))
         .with_state(app)
 }
@@ -183,7 +183,7 @@ mod tests {
     use tokio::time::{Instant, sleep};
 
     use super::super::guard::Peer;
-    use super::super::places::ConnectionPlaces;
+    use super::super::slots::ConnectionSlots;
     use super::*;
     use crate::config;
     use crate::till::{OperatorCommand, SignedIn};
@@ -311,7 +311,7 @@ mod tests {
             }
             let mut request = request_of(route, &described);
             request.extensions_mut().insert(Peer(Some(0)));
-            request.extensions_mut().insert(Arc::new(ConnectionPlaces::default()).enter(Some(0)));
+            request.extensions_mut().insert(Arc::new(ConnectionSlots::default()).enter(Some(0)));
             let began = Instant::now();
             let answer = router.call(request).await.unwrap();
             let took = began.elapsed();

@@ -17,7 +17,7 @@ use super::accept;
 use super::api::{App, Route, routes};
 use super::asked::{InPath, JsonBody, Nothing, Parameters, TillQuery, checked_reference};
 use super::failure::Failure;
-use super::places::Allowance;
+use super::slots::Allowance;
 use crate::till::{Caller, CloseAsked, CloseView, Command, PrintView, Verb, WhichClose};
 use pos_core::counter::{Close, csv};
 
@@ -90,7 +90,7 @@ async fn close(
     let till = permit.own(till)?;
     let reference = reference.map(|reference| checked_reference("reference", reference)).transpose()?;
     let wish = CloseAsked { till, reference, by: caller.who().clone(), print };
-    let _turn = allowance.turn_to_read().await?;
+    let _reading = allowance.permit_to_read().await?;
     let made = app.ask_within(&permit, CLOSE_DEADLINE, |reply| Command::Close { wish, reply }).await??;
     let status = if made.replayed { StatusCode::OK } else { StatusCode::CREATED };
     let close = made.close.told_to(|till| permit.sees(till));
@@ -133,7 +133,7 @@ async fn list(
     }
     let below = cursor.map_or(Ok(u64::MAX), |cursor| cursor.parse());
     let below = below.map_err(|_| wrong_cursor())?;
-    let _turn = allowance.turn_to_read().await?;
+    let _reading = allowance.permit_to_read().await?;
     let closes = app.ask(&permit, |reply| Command::ListCloses { below, limit, reply }).await??;
     let closes: Vec<Close> = closes.into_iter().map(|close| close.told_to(|till| permit.sees(till))).collect();
     let last = closes.last().map(|close| close.number).filter(|number| *number > 1);
@@ -153,7 +153,7 @@ async fn show(
     permit.if_named(till)?;
     let (which, form) = (which_close(&which)?, accept::wanted(&headers, FORMS)?);
     let asked = permit.clone();
-    let _turn = if which == WhichClose::Open { Some(allowance.turn_to_read().await?) } else { None };
+    let _reading = if which == WhichClose::Open { Some(allowance.permit_to_read().await?) } else { None };
     let look = |reply| Command::ShowClose { which, permit: asked, reply };
     let shown = app.ask_within(&permit, SHOW_DEADLINE, look).await??;
     Ok(match form {

@@ -7,7 +7,7 @@
 //! A slow listener does not delay others and needs a fixed amount of memory. One event waits for the listener here, and
 //! the others wait in the log, which all listeners share. If the log no longer holds the listener's next event, the
 //! listener gets a `reset` and continues with the newest event. If a listener stops reading, its connection is closed
-//! (`WRITE_DEADLINE`). `places.rs` limits the number of listeners per caller.
+//! (`WRITE_DEADLINE`). `slots.rs` limits the number of listeners per caller.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -26,7 +26,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::Stopped;
 use super::api::{App, Route, routes};
 use super::failure::Failure;
-use super::places::Allowance;
+use super::slots::Allowance;
 use crate::till::{Caller, Missed, Permit, Progress, ProgressId, ProgressListener, ProgressLog, Verb};
 
 /// The interval between comments, which show each side that the other is alive. A page that misses two of them knows
@@ -54,18 +54,18 @@ async fn listen(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::Listen)?;
-    let place = allowance.listener()?;
-    Ok(stream(permit, Place::wanted(&app.progress, &headers), app.stopped.clone(), place))
+    let position = allowance.listener()?;
+    Ok(stream(permit, Position::wanted(&app.progress, &headers), app.stopped.clone(), position))
 }
 
 /// The position of a listener.
-struct Place {
+struct Position {
     progress: ProgressListener,
     /// True if the stream cannot continue from the last event that the listener got.
     reset: bool,
 }
 
-impl Place {
+impl Position {
     /// Returns the position after `Last-Event-ID`, or else the current one.
     fn wanted(log: &ProgressLog, headers: &HeaderMap) -> Self {
         let from_now = |reset| Self { progress: log.listen(), reset };
@@ -80,13 +80,13 @@ impl Place {
     }
 }
 
-/// Returns the stream for this permit. `turn` is one of the caller's listener slots, which is freed when the stream
+/// Returns the stream for this permit. `slot` is one of the caller's listener slots, which is freed when the stream
 /// ends.
-fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePermit) -> Response {
+fn stream(permit: Permit, position: Position, stopped: Stopped, slot: OwnedSemaphorePermit) -> Response {
     let (sender, events) = mpsc::channel(1);
     tokio::spawn(async move {
-        let _turn = turn;
-        forward(permit, place, stopped, sender).await;
+        let _slot = slot;
+        forward(permit, position, stopped, sender).await;
     });
     let body = Body::new(Events(events));
     ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response()
@@ -95,7 +95,7 @@ fn stream(permit: Permit, place: Place, stopped: Stopped, turn: OwnedSemaphorePe
 /// Forwards events until the listener, the agent or the program ends.
 async fn forward(
     permit: Permit,
-    Place { mut progress, reset }: Place,
+    Position { mut progress, reset }: Position,
     mut stopped: Stopped,
     listener: mpsc::Sender<Bytes>,
 ) {

@@ -93,9 +93,9 @@ impl Entrance {
 }
 
 /// Lets a request through with its [`Caller`], or refuses it.
-pub(super) async fn guard(State(door): State<Arc<Entrance>>, mut request: Request, next: Next) -> Response {
+pub(super) async fn guard(State(entrance): State<Arc<Entrance>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(None));
-    let mut response = match door.admit(peer, request.headers()) {
+    let mut response = match entrance.admit(peer, request.headers()) {
         Ok(caller) => {
             request.extensions_mut().insert(caller);
             next.run(request).await

@@ -24,8 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use super::api::{App, Route, routes};
 use super::asked::Parameters;
 use super::failure::Failure;
-use super::places::Allowance;
 use super::searching::{SalesFilter, WantedSales};
+use super::slots::Allowance;
 use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb};
 use pos_terms::transaction::{Kind, OutcomeWord, SaleNumber};
 
@@ -161,9 +161,9 @@ async fn list(
         ListOrder::Oldest => (cursor.map_or(since, |cursor| since.max(cursor)), None),
         ListOrder::Newest => (since, Some(cursor.unwrap_or(SaleNumber::AFTER_ALL))),
     };
-    let turn = allowance.turn_to_read().await?;
+    let reading = allowance.permit_to_read().await?;
     let wanted = ListWanted { training, till, above, below, filter, limit, looks_at: LOOKED_AT, next: None };
-    answer(app, permit, wanted, turn).await
+    answer(app, permit, wanted, reading).await
 }
 
 #[derive(Deserialize)]
@@ -199,7 +199,7 @@ async fn totals(
     let carried = carried.into_iter().collect();
     let permit = caller.may(Verb::Totals)?;
     let till = permit.one_or_all(till)?;
-    let _turn = allowance.turn_to_read().await?;
+    let _reading = allowance.permit_to_read().await?;
     let counted = app.ask_within(&permit, COUNT_DEADLINE, |reply| Command::Totals { till, since, carried, reply });
     Ok(Json(counted.await??))
 }
@@ -223,12 +223,12 @@ struct ListWanted {
     next: Option<SaleNumber>,
 }
 
-/// Answers with `{"sales":[…],"next":"…"}`, after it has read the first page. `turn` is held until the list ends.
+/// Answers with `{"sales":[…],"next":"…"}`, after it has read the first page. `reading` is held until the list ends.
 async fn answer(
     app: Arc<App>,
     permit: Permit,
     mut wanted: ListWanted,
-    turn: OwnedSemaphorePermit,
+    reading: OwnedSemaphorePermit,
 ) -> Result<Response, Failure> {
     let first = wanted.page(&app, &permit).await?;
     let mut text = br#"{"sales":["#.to_vec();
@@ -240,7 +240,7 @@ async fn answer(
     }
     let (taker, pages) = mpsc::channel(1);
     tokio::spawn(async move {
-        let _turn = turn;
+        let _reading = reading;
         feed(&app, &permit, wanted, (text, &mut is_first), taker).await;
     });
     Ok((json, Body::new(Pages(pages))).into_response())

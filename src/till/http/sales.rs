@@ -50,7 +50,7 @@ use crate::till::{
     Verb, Wanted,
 };
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::{Kind, Lesson, OnSilence, PaymentId, Reference, SaleNumber};
+use pos_terms::transaction::{Kind, OnSilence, PaymentId, Reference, SaleNumber, TrainingResult};
 
 /// The verbs for one transaction.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -126,7 +126,7 @@ struct SaleRequest {
     /// is a tip that the till already knows. It must not exceed the amount.
     tip: Option<Tip>,
     /// The outcome of a training transaction. No card is read, and nothing leaves the terminal.
-    training: Option<Lesson>,
+    training: Option<TrainingResult>,
     /// The way to read the card. With `manual`, the card number is typed at the reader, if the terminal allows this.
     /// With `chip`, the card is inserted.
     entry: Option<AskedEntry>,

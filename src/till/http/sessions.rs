@@ -149,8 +149,8 @@ fn sent(headers: &HeaderMap, header: &HeaderName) -> Option<TokenDigest> {
 
 impl App {
     async fn whose(&self, caller: &Caller, token: TokenDigest, commands: bool) -> Result<SignedIn, Failure> {
-        let (permit, door) = (caller.may(Verb::SignIn)?, caller.who().door());
-        let asked = |reply| Command::Operators(OperatorCommand::Session { token, door, commands, reply });
+        let (permit, from) = (caller.may(Verb::SignIn)?, caller.who().without_person());
+        let asked = |reply| Command::Operators(OperatorCommand::Session { token, from, commands, reply });
         Ok(self.ask(&permit, asked).await??)
     }
 }
@@ -174,9 +174,9 @@ async fn sign_in(
     JsonBody(Credentials { operator, pin }): JsonBody<Credentials>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
-    let (place, door) = (place(&caller, &headers)?, caller.who().door());
+    let (place, from) = (place(&caller, &headers)?, caller.who().without_person());
     let (name, pin) = (operator.name()?, pin.pin()?);
-    let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, door, place, reply });
+    let asked = |reply| Command::Operators(OperatorCommand::SignIn { name, pin, from, place, reply });
     let opened = app.ask_within(&permit, SIGN_IN_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(opened)).into_response())
 }
@@ -207,8 +207,8 @@ async fn sign_out(
     headers: HeaderMap,
 ) -> Result<StatusCode, Failure> {
     let permit = caller.may(Verb::SignIn)?;
-    let (token, door) = (sent(&headers, &SESSION).ok_or_else(no_session)?, caller.who().door());
-    app.ask(&permit, |reply| Command::Operators(OperatorCommand::SignOut { token, door, reply })).await??;
+    let (token, from) = (sent(&headers, &SESSION).ok_or_else(no_session)?, caller.who().without_person());
+    app.ask(&permit, |reply| Command::Operators(OperatorCommand::SignOut { token, from, reply })).await??;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -303,14 +303,14 @@ async fn approve(
     JsonBody(ApprovalRequest { operator, pin, command }): JsonBody<ApprovalRequest>,
 ) -> Result<Response, Failure> {
     let permit = caller.may(Verb::SignIn)?;
-    let (place, door) = (place(&caller, &headers)?, caller.who().door());
+    let (place, from) = (place(&caller, &headers)?, caller.who().without_person());
     let (name, pin) = (operator.name()?, pin.pin()?);
     if caller.present().operator.is_none() {
         // An approval is for the command of one cashier.
         return Err(Denied::OperatorRequired.into());
     }
     let wanted = Box::new(command.wanted(&app, &permit, permit.own(till)?)?);
-    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, door, place, reply });
+    let asked = |reply| Command::Operators(OperatorCommand::Approve { name, pin, wanted, from, place, reply });
     let given = app.ask_within(&permit, APPROVAL_DEADLINE, asked).await??;
     Ok((StatusCode::CREATED, Json(given)).into_response())
 }

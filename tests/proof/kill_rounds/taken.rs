@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::plan::{Kill, Moment, Random};
-use super::scene::Scene;
+use super::scenario::Scenario;
 use super::terminal::{Terminal, customer};
 use super::till::NOT_THERE;
 use pos_sim::reader::CardEntry;
@@ -84,7 +84,7 @@ pub async fn round(seed: u64, round: u64) -> Result<Round, String> {
     let played = timeout(PATIENCE, play(&mut terminal, how, moment, card)).await;
     let played = played.unwrap_or_else(|_| Err(format!("not over within {} s", PATIENCE.as_secs())));
     played.map_err(|why| {
-        let story = terminal.scene.story().join("\n");
+        let story = terminal.scenario.story().join("\n");
         format!(
             "taken round {round} of seed {seed}: {how:?} at {moment:?}: {why}\n{story}\n{}",
             terminal.log_of_round()
@@ -102,21 +102,21 @@ async fn play(
     moment: Moment,
     card: (&'static str, CardEntry),
 ) -> Result<Round, String> {
-    let (shop, scene) = (terminal.shop.clone(), terminal.scene.clone());
+    let (shop, scenario) = (terminal.shop.clone(), terminal.scenario.clone());
     let till = TillLine::new(&shop);
-    let guests = async { customer(&shop, &scene, card).await };
+    let guests = async { customer(&shop, &scenario, card).await };
     let sales = async {
         till.until(|status| status.ready).await;
-        let first = till.sells(&scene, AMOUNTS[0], |view| view.state == SaleState::Ended).await?;
+        let first = till.sells(&scenario, AMOUNTS[0], |view| view.state == SaleState::Ended).await?;
         expect(first.and_then(|view| view.outcome) == Some(OutcomeWord::Approved), "the first sale is not approved")?;
         till.until(|status| status.ready && !status.busy).await;
         let journal = shop.folder().join("journal.db");
-        scene.will_take(move || take(&journal, how));
-        scene.deal_begins();
-        scene.arm(Kill::by_force(moment), Duration::ZERO);
-        till.sells(&scene, AMOUNTS[1], |view| view.state == SaleState::Ended || !scene.is_armed()).await?;
-        if scene.is_armed() {
-            scene.strike();
+        scenario.will_take(move || take(&journal, how));
+        scenario.deal_begins();
+        scenario.arm(Kill::by_force(moment), Duration::ZERO);
+        till.sells(&scenario, AMOUNTS[1], |view| view.state == SaleState::Ended || !scenario.is_armed()).await?;
+        if scenario.is_armed() {
+            scenario.strike();
         }
         // While the second sale is at the reader, the terminal is busy.
         let (status, body) = loop {
@@ -262,17 +262,17 @@ impl TillLine {
     /// Begins a sale and follows it to this state. Returns `None` if the sale was refused.
     async fn sells(
         &self,
-        scene: &Scene,
+        scenario: &Scenario,
         sale: (&str, &str),
         over: impl Fn(&SaleView) -> bool,
     ) -> Result<Option<SaleView>, String> {
         let Some((201, _)) = self.begin(sale).await else { return Ok(None) };
-        scene.accepted();
+        scenario.accepted();
         let mut told = None;
         loop {
             if let Some(Some(view)) = self.show(sale.0).await {
                 if told != Some(view.state) {
-                    scene.told(view.state);
+                    scenario.told(view.state);
                     told = Some(view.state);
                 }
                 if over(&view) {

@@ -21,12 +21,12 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
 use super::plan::Kill;
-use super::scene::Scene;
+use super::scenario::Scenario;
 use pos_sim::gateway::HostRules;
 
 pub struct Terminal {
     pub shop: Arc<Shop>,
-    pub scene: Arc<Scene>,
+    pub scenario: Arc<Scenario>,
     /// The plans for the next restarts.
     pub later: Arc<Mutex<VecDeque<Restart>>>,
     /// The address of the interface for the till with a token.
@@ -69,17 +69,17 @@ impl Terminal {
         }
         options.config.extend(changes.into_iter().map(|(what, with)| (what.to_owned(), with)));
         let shop = Arc::new(Shop::open(options).await.unwrap());
-        let scene = Scene::new();
-        let (at_gateway, at_reader) = (Arc::clone(&scene), Arc::clone(&scene));
+        let scenario = Scenario::new();
+        let (at_gateway, at_reader) = (Arc::clone(&scenario), Arc::clone(&scenario));
         assert!(shop.gateway.watch(move |seen| at_gateway.gateway(seen)));
         assert!(shop.reader.at_continue(move || at_reader.continued()));
-        let printer_line = watched_printer(&shop, &scene).await;
-        let child = start(&shop, &scene);
-        Self { shop, scene, later: Arc::default(), loopback, child, printer_line, log_at: 0 }
+        let printer_line = watched_printer(&shop, &scenario).await;
+        let child = start(&shop, &scenario);
+        Self { shop, scenario, later: Arc::default(), loopback, child, printer_line, log_at: 0 }
     }
 
     pub fn round_begins(&mut self) {
-        self.scene.round_begins();
+        self.scenario.round_begins();
         self.log_at = self.log().len();
     }
 
@@ -87,7 +87,7 @@ impl Terminal {
     pub async fn keep_running(&mut self) -> String {
         loop {
             let status = self.child.wait().await.unwrap();
-            let is_ours = match self.scene.ended_by() {
+            let is_ours = match self.scenario.ended_by() {
                 Some(Signal::TERM) => status.success(),
                 Some(signal) => status.signal() == Some(signal.as_raw()),
                 None => false,
@@ -101,9 +101,9 @@ impl Terminal {
             if next.is_some_and(|next| next.away) {
                 self.gateway_goes_away().await;
             }
-            self.child = start(&self.shop, &self.scene);
+            self.child = start(&self.shop, &self.scenario);
             if let Some(moment) = next.and_then(|next| next.kill) {
-                self.scene.arm(moment, self.scene.recovery());
+                self.scenario.arm(moment, self.scenario.recovery());
             }
         }
     }
@@ -116,18 +116,18 @@ impl Terminal {
 
     /// Starts the agent again after [`Self::killed`].
     pub fn started_again(&mut self) {
-        self.child = start(&self.shop, &self.scene);
+        self.child = start(&self.shop, &self.scenario);
     }
 
     /// Makes the gateway unreachable for a while.
     async fn gateway_goes_away(&self) {
         self.shop.gateway.set_offline(true).await.unwrap();
-        self.scene.gateway_away();
-        let (shop, scene) = (Arc::clone(&self.shop), Arc::clone(&self.scene));
+        self.scenario.gateway_away();
+        let (shop, scenario) = (Arc::clone(&self.shop), Arc::clone(&self.scenario));
         tokio::spawn(async move {
             tokio::time::sleep(AWAY).await;
             shop.gateway.set_offline(false).await.unwrap();
-            scene.note("the gateway is there again");
+            scenario.note("the gateway is there again");
         });
     }
 
@@ -156,7 +156,7 @@ fn own_address() -> String {
     format!("127.{}.{low}.{}:8480", 1 + high % 254, 1 + terminal % 254)
 }
 
-fn start(shop: &Shop, scene: &Scene) -> Child {
+fn start(shop: &Shop, scenario: &Scenario) -> Child {
     let log = fs::OpenOptions::new().create(true).append(true).open(shop.folder().join("agent.log")).unwrap();
     let child = Command::new(env!("CARGO_BIN_EXE_pos-agent"))
         .args(["run", "--config"])
@@ -169,17 +169,17 @@ fn start(shop: &Shop, scene: &Scene) -> Child {
         .kill_on_drop(true)
         .spawn()
         .unwrap();
-    scene.started(child.id().expect("it was not waited for"));
+    scenario.started(child.id().expect("it was not waited for"));
     child
 }
 
 /// Acts as the customer, who comes when the till has sent its request and presents the card when the reader asks for
 /// it.
-pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::reader::CardEntry)) {
+pub async fn customer(shop: &Shop, scenario: &Scenario, wish: (&'static str, pos_sim::reader::CardEntry)) {
     loop {
-        scene.until_presentable().await;
+        scenario.until_presentable().await;
         shop.reader.waits_for(WaitsFor::Card).await;
-        scene.presented(wish.0);
+        scenario.presented(wish.0);
         shop.reader.present(card(wish.0).unwrap(), wish.1);
         shop.reader.until(|screen| screen.waits_for != WaitsFor::Card).await;
     }
@@ -187,23 +187,23 @@ pub async fn customer(shop: &Shop, scene: &Scene, wish: (&'static str, pos_sim::
 
 /// Opens the agent's connection to the printer through a proxy, which sees the first byte of a receipt before the
 /// printer does.
-async fn watched_printer(shop: &Shop, scene: &Arc<Scene>) -> JoinHandle<()> {
+async fn watched_printer(shop: &Shop, scenario: &Arc<Scenario>) -> JoinHandle<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let (place, watched) = (shop.printer.place(), format!("tcp://{}", listener.local_addr().unwrap()));
     let text = fs::read_to_string(shop.config()).unwrap();
     assert!(text.contains(&place));
     fs::write(shop.config(), text.replace(&place, &watched)).unwrap();
-    let (printer, scene) = (place.trim_start_matches("tcp://").to_owned(), Arc::clone(scene));
+    let (printer, scenario) = (place.trim_start_matches("tcp://").to_owned(), Arc::clone(scenario));
     tokio::spawn(async move {
         // There is one connection at a time, as with the printer itself.
         while let Ok((agent, _)) = listener.accept().await {
             let Ok(printer) = TcpStream::connect(&printer).await else { continue };
-            carry(agent, printer, &scene).await;
+            carry(agent, printer, &scenario).await;
         }
     })
 }
 
-async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
+async fn carry(agent: TcpStream, printer: TcpStream, scenario: &Scenario) {
     let (mut from_agent, mut to_agent) = agent.into_split();
     let (mut from_printer, mut to_printer) = printer.into_split();
     let prints = async {
@@ -213,7 +213,7 @@ async fn carry(agent: TcpStream, printer: TcpStream, scene: &Scene) {
             let is_paper = !bytes[..count].chunks(3).all(|three| three.starts_with(&[0x10, 0x04]));
             if is_paper && !begun {
                 begun = true;
-                scene.prints();
+                scenario.prints();
             }
             if to_printer.write_all(&bytes[..count]).await.is_err() {
                 return;

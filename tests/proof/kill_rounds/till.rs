@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 use super::checker::{self, Books};
 use super::plan::{By, Named, Wish, decimal};
-use super::scene::Scene;
+use super::scenario::Scenario;
 
 /// The interval at which a till asks again if no event arrives.
 const ASK_AGAIN: Duration = Duration::from_millis(10);
@@ -93,7 +93,7 @@ impl Deal {
 /// The record that every listener of the till writes to.
 pub struct Book {
     shop: Arc<Shop>,
-    scene: Arc<Scene>,
+    scenario: Arc<Scenario>,
     deals: Mutex<Vec<Deal>>,
     /// The reference of the transaction whose moments trigger the kills.
     followed: Mutex<String>,
@@ -124,7 +124,8 @@ impl Book {
         let is_news = |last: &TillResult| what(&last.view) != what(&view);
         if deals[at].told.last().is_none_or(is_news) {
             let (outcome, text) = (view.outcome, &view.text);
-            self.scene.note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
+            self.scenario
+                .note(format!("the till hears ({how}) {}: {:?} {outcome:?}: {text}", view.reference, view.state));
             deals[at].told.push(TillResult { view: view.clone(), entries: ledger.entries().len() });
         }
         if let Err(why) = checker::told(&Books::of(&ledger), &deals, at, &view) {
@@ -132,7 +133,7 @@ impl Book {
         }
         drop(deals);
         if view.reference == self.followed.lock().unwrap().as_str() {
-            self.scene.told(view.state);
+            self.scenario.told(view.state);
         }
         self.news.notify_waiters();
     }
@@ -173,12 +174,12 @@ pub struct Till {
 }
 
 impl Till {
-    pub fn new(shop: &Arc<Shop>, scene: &Arc<Scene>, loopback: String) -> Self {
+    pub fn new(shop: &Arc<Shop>, scenario: &Arc<Scenario>, loopback: String) -> Self {
         let http =
             reqwest::Client::builder().unix_socket(shop.socket()).no_proxy().pool_max_idle_per_host(0).build().unwrap();
         let book = Book {
             shop: Arc::clone(shop),
-            scene: Arc::clone(scene),
+            scenario: Arc::clone(scenario),
             deals: Mutex::default(),
             followed: Mutex::default(),
             wrong: Mutex::default(),
@@ -203,7 +204,7 @@ impl Till {
         twice: bool,
         refusal: Refusal,
     ) -> Result<(), String> {
-        self.book.scene.note(format!("a till asks for {reference}: {}", wish.told()));
+        self.book.scenario.note(format!("a till asks for {reference}: {}", wish.told()));
         let (named, of) = (reference.to_owned(), of.map(str::to_owned));
         let deal = Deal { reference: named, wish: wish.clone(), of, refused: None, told: Vec::new() };
         self.book.deals().push(deal);
@@ -223,12 +224,12 @@ impl Till {
             };
             match life.await {
                 Ok(()) => {
-                    self.book.scene.settled();
+                    self.book.scenario.settled();
                     return self.book.wrong();
                 }
                 Err(Failed::Lost) => is_new = false,
                 Err(Failed::Refused(why)) if refusal != Refusal::Never => {
-                    self.book.scene.note(format!("{reference} is refused: {why}"));
+                    self.book.scenario.note(format!("{reference} is refused: {why}"));
                     let mut deals = self.book.deals();
                     deals.iter_mut().find(|deal| deal.reference == reference).unwrap().refused = Some(why);
                     return Ok(());
@@ -261,7 +262,7 @@ impl Till {
         while !self.listen().await {
             tokio::time::sleep(ASK_AGAIN).await;
         }
-        self.book.scene.serving();
+        self.book.scenario.serving();
     }
 
     /// Queries this transaction until it is resolved, across all restarts.
@@ -319,7 +320,7 @@ impl Till {
                 (200 | 201, _) => {
                     let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(why.to_string()))?;
                     self.book.hears(view, "by asking");
-                    self.book.scene.accepted();
+                    self.book.scenario.accepted();
                     return Ok(());
                 }
                 // The reader of a terminal that has just started is not open yet.
@@ -346,7 +347,7 @@ impl Till {
                     deals.iter().find(|deal| deal.reference == reference).unwrap().wish.taken
                 };
                 let taken = if taken == Some(true) { "all" } else { "nothing" };
-                self.book.scene.note(format!("the till takes {taken}"));
+                self.book.scenario.note(format!("the till takes {taken}"));
                 let path = format!("sales/{reference}/confirm?till={}", self.by(reference).till());
                 let (status, said) = self.send(By::Socket, &path, &json!({ "taken": taken })).await?;
                 let view = serde_json::from_value(said).map_err(|why| Failed::Wrong(format!("{status}: {why}")))?;
@@ -358,7 +359,7 @@ impl Till {
                     let deals = self.book.deals();
                     deals.iter().find(|deal| deal.reference == reference).unwrap().wish.signature
                 };
-                self.book.scene.note(format!("the signature is {}", if accepted { "accepted" } else { "refused" }));
+                self.book.scenario.note(format!("the signature is {}", if accepted { "accepted" } else { "refused" }));
                 let body = json!({ "accepted": accepted });
                 let path = format!("sales/{reference}/signature?till={}", self.by(reference).till());
                 let (status, said) = self.send(By::Socket, &path, &body).await?;

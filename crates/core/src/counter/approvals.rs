@@ -49,7 +49,7 @@ pub enum NoApproval<'a> {
     /// The token does not exist, or is no longer valid.
     Unknown,
     /// The token was given at another sign-in source.
-    OtherDoor,
+    OtherCaller,
     /// The token was given to another operator.
     OtherOperator,
     /// The token approves another command, which is given here.
@@ -64,7 +64,7 @@ pub struct GivenApproval {
     /// The approved command.
     pub command: Approved,
     /// The sign-in source where it was given.
-    pub door: Who,
+    pub caller: Who,
 }
 
 /// The unused approvals, by token.
@@ -95,13 +95,13 @@ impl Approvals {
         &self,
         token: &TokenDigest,
         command: &Approved,
-        door: &Who,
+        caller: &Who,
         now: Duration,
     ) -> Result<&OperatorName, NoApproval<'_>> {
         let is_good = |given: &Duration| now.saturating_sub(*given) < GOOD_FOR;
         let (_, approval) = self.0.get(token).filter(|(given, _)| is_good(given)).ok_or(NoApproval::Unknown)?;
         match &approval.command {
-            _ if approval.door != *door => Err(NoApproval::OtherDoor),
+            _ if approval.caller != *caller => Err(NoApproval::OtherCaller),
             given if given.operator != command.operator => Err(NoApproval::OtherOperator),
             given if given != command => Err(NoApproval::Other(given)),
             _ => Ok(&approval.supervisor),
@@ -153,13 +153,13 @@ mod tests {
     #[test]
     fn it_is_good_once_for_one_command_at_one_door_and_for_two_minutes() {
         let command = command();
-        let (door, ben) = (Who { uid: Some(7), ..Who::default() }, OperatorName::parse("Ben").unwrap());
+        let (caller, ben) = (Who { uid: Some(7), ..Who::default() }, OperatorName::parse("Ben").unwrap());
         let (token, at) = (TokenDigest::new([1; 32]), Duration::from_secs);
         let mut approvals = Approvals::default();
-        let approval = GivenApproval { supervisor: ben.clone(), command: command.clone(), door: door.clone() };
+        let approval = GivenApproval { supervisor: ben.clone(), command: command.clone(), caller: caller.clone() };
         approvals.give(token, approval.clone(), at(10));
-        assert_eq!(approvals.find(&token, &command, &door, at(129)), Ok(&ben));
-        assert_eq!(approvals.find(&token, &command, &door, at(130)), Err(NoApproval::Unknown), "too late");
+        assert_eq!(approvals.find(&token, &command, &caller, at(129)), Ok(&ben));
+        assert_eq!(approvals.find(&token, &command, &caller, at(130)), Err(NoApproval::Unknown), "too late");
         let others = [
             Approved { till: "till-2".to_owned(), ..command.clone() },
             Approved { reference: Reference::parse("r-2").unwrap(), ..command.clone() },
@@ -171,17 +171,17 @@ mod tests {
             Approved { manual: true, ..command.clone() },
         ];
         for other in others {
-            let found = approvals.find(&token, &other, &door, at(20));
+            let found = approvals.find(&token, &other, &caller, at(20));
             assert_eq!(found, Err(NoApproval::Other(&command)), "{other:?}");
         }
-        assert_eq!(approvals.find(&token, &command, &Who::default(), at(20)), Err(NoApproval::OtherDoor));
+        assert_eq!(approvals.find(&token, &command, &Who::default(), at(20)), Err(NoApproval::OtherCaller));
         let carl = Approved { operator: OperatorName::parse("Carl").unwrap(), ..command.clone() };
-        assert_eq!(approvals.find(&token, &carl, &door, at(20)), Err(NoApproval::OtherOperator));
-        assert_eq!(approvals.find(&token, &command, &door, at(20)), Ok(&ben), "it stays good for its own");
+        assert_eq!(approvals.find(&token, &carl, &caller, at(20)), Err(NoApproval::OtherOperator));
+        assert_eq!(approvals.find(&token, &command, &caller, at(20)), Ok(&ben), "it stays good for its own");
         approvals.used(&token);
-        assert_eq!(approvals.find(&token, &command, &door, at(20)), Err(NoApproval::Unknown), "once");
+        assert_eq!(approvals.find(&token, &command, &caller, at(20)), Err(NoApproval::Unknown), "once");
         approvals.give(token, approval, at(20));
         approvals.end_all_of(&ben);
-        assert_eq!(approvals.find(&token, &command, &door, at(21)), Err(NoApproval::Unknown));
+        assert_eq!(approvals.find(&token, &command, &caller, at(21)), Err(NoApproval::Unknown));
     }
 }

@@ -82,13 +82,13 @@ impl TryKey {
     }
 
     /// Returns the key of a caller at a known place.
-    fn door_at(who: &Who, place: &PinPlace) -> Self {
-        Self(format!("{}@{}", Self::door(who).0, place.0))
+    fn caller_at(who: &Who, place: &PinPlace) -> Self {
+        Self(format!("{}@{}", Self::caller(who).0, place.0))
     }
 
     /// Returns the key of a caller at all unknown places in one group.
-    fn door_elsewhere(who: &Who, place: &PinPlace) -> Self {
-        Self(format!("{}@#{}", Self::door(who).0, group(&place.0)))
+    fn caller_elsewhere(who: &Who, place: &PinPlace) -> Self {
+        Self(format!("{}@#{}", Self::caller(who).0, group(&place.0)))
     }
 
     /// Returns whether the key counts for this operator, at any place.
@@ -102,7 +102,7 @@ impl TryKey {
 
     /// Returns the key of the till or user that sends the PIN.
     #[must_use]
-    pub fn door(who: &Who) -> Self {
+    pub fn caller(who: &Who) -> Self {
         Self(match (&who.token, who.uid) {
             (Some(till), _) => format!("till:{till}"),
             (None, Some(uid)) => format!("user:{uid}"),
@@ -124,12 +124,12 @@ impl TryKey {
 
     /// Returns whether the key belongs to a till or a user.
     #[must_use]
-    pub fn is_door(&self) -> bool {
+    pub fn is_caller(&self) -> bool {
         self.0.starts_with("till:") || self.0.starts_with("user:")
     }
 
     fn free(&self) -> u32 {
-        if self.is_door() { FREE_OF_DOOR } else { FREE_OF_OPERATOR }
+        if self.is_caller() { FREE_OF_DOOR } else { FREE_OF_OPERATOR }
     }
 
     /// Returns the wait after this number of attempts without a correct PIN.
@@ -173,14 +173,14 @@ impl Attempts {
 
     /// Returns the keys that count an attempt with `name`. `operator` is true if an operator has that name.
     #[must_use]
-    pub fn keys(&self, (name, operator): (&OperatorName, bool), door: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
+    pub fn keys(&self, (name, operator): (&OperatorName, bool), caller: &Who, place: Option<&PinPlace>) -> [TryKey; 2] {
         let named = |of_operator: TryKey| if operator { of_operator } else { TryKey::stranger(name) };
         match place {
-            None => [named(TryKey::operator(name)), TryKey::door(door)],
+            None => [named(TryKey::operator(name)), TryKey::caller(caller)],
             Some(place) if self.0.contains_key(&TryKey::known(place)) => {
-                [named(TryKey::operator_at(name, place)), TryKey::door_at(door, place)]
+                [named(TryKey::operator_at(name, place)), TryKey::caller_at(caller, place)]
             }
-            Some(place) => [named(TryKey::operator_elsewhere(name)), TryKey::door_elsewhere(door, place)],
+            Some(place) => [named(TryKey::operator_elsewhere(name)), TryKey::caller_elsewhere(caller, place)],
         }
     }
 
@@ -231,8 +231,8 @@ impl Attempts {
     }
 
     /// Returns the keys of all tills and users with a count.
-    pub fn doors(&self) -> impl Iterator<Item = &TryKey> {
-        self.0.keys().filter(|key| key.is_door())
+    pub fn callers(&self) -> impl Iterator<Item = &TryKey> {
+        self.0.keys().filter(|key| key.is_caller())
     }
 
     fn set(&mut self, key: TryKey, tries: u32, now: Duration) {
@@ -265,13 +265,13 @@ mod tests {
         let waits: Vec<u64> = (1..=14).map(|tries| key.wait_after(tries).as_secs()).collect();
         assert_eq!(waits, [0, 0, 0, 0, 30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]);
         assert_eq!(key.wait_after(u32::MAX), LONGEST_WAIT);
-        let till = TryKey::door(&Who { token: Some("till-1".into()), ..Who::default() });
+        let till = TryKey::caller(&Who { token: Some("till-1".into()), ..Who::default() });
         assert_eq!((till.wait_after(9), till.wait_after(10)), (seconds(0), seconds(30)));
     }
 
     #[test]
     fn the_longest_wait_of_all_that_are_concerned_counts() {
-        let (anna, till) = (TryKey::operator(&name("Anna")), TryKey::door(&Who { uid: Some(7), ..Who::default() }));
+        let (anna, till) = (TryKey::operator(&name("Anna")), TryKey::caller(&Who { uid: Some(7), ..Who::default() }));
         let mut attempts = Attempts::default();
         attempts.kept(vec![(anna.clone(), 6), (till.clone(), 10)], seconds(100));
         let both = [anna.clone(), till.clone()];
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(attempts.wait(&both, seconds(160)), None);
         attempts.kept(vec![(anna.clone(), 0)], seconds(161));
         assert_eq!((attempts.tries(&anna), attempts.tries(&till)), (0, 10));
-        assert_eq!(attempts.doors().collect::<Vec<_>>(), [&till]);
+        assert_eq!(attempts.callers().collect::<Vec<_>>(), [&till]);
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
     fn guesses_from_elsewhere_count_for_themselves() {
         let (anna, front) = (name("Anna"), Who { uid: Some(990), ..Who::default() });
         let place = |n: usize| PinPlace::parse(&format!("192.0.2.{n}")).unwrap();
-        let (here, work) = ([TryKey::operator(&anna), TryKey::door(&front)], place(7));
+        let (here, work) = ([TryKey::operator(&anna), TryKey::caller(&front)], place(7));
         let mut attempts = Attempts::default();
         let signed_in = attempts.forgiven(&attempts.keys((&anna, true), &front, Some(&work)), Some(&work));
         attempts.kept(signed_in, seconds(0));

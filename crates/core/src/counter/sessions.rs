@@ -43,7 +43,7 @@ pub struct Session {
     /// The operator's role.
     pub role: Role,
     /// The sign-in source.
-    door: Who,
+    caller: Who,
     /// The time of sign-in or of the last command.
     used: Duration,
 }
@@ -69,22 +69,22 @@ impl Sessions {
     }
 
     /// Begins a session for an operator who has signed in.
-    pub fn begin(&mut self, token: TokenDigest, operator: OperatorName, role: Role, door: Who, now: Duration) {
+    pub fn begin(&mut self, token: TokenDigest, operator: OperatorName, role: Role, caller: Who, now: Duration) {
         self.end_idle(now);
-        let of_door = self.open.iter().filter(|(_, session)| session.door == door);
-        if of_door.clone().count() >= MOST_OF_ONE_DOOR
-            && let Some(oldest) = of_door.min_by_key(|(_, session)| session.used).map(|(token, _)| *token)
+        let of_caller = self.open.iter().filter(|(_, session)| session.caller == caller);
+        if of_caller.clone().count() >= MOST_OF_ONE_DOOR
+            && let Some(oldest) = of_caller.min_by_key(|(_, session)| session.used).map(|(token, _)| *token)
         {
             self.open.remove(&oldest);
         }
-        self.open.insert(token, Session { operator, role, door, used: now });
+        self.open.insert(token, Session { operator, role, caller, used: now });
     }
 
     /// Returns the session of this token, if it is valid at this sign-in source. `commands` is true for a command and
     /// false for a view.
-    pub fn find(&mut self, token: &TokenDigest, door: &Who, commands: bool, now: Duration) -> Option<&Session> {
+    pub fn find(&mut self, token: &TokenDigest, caller: &Who, commands: bool, now: Duration) -> Option<&Session> {
         self.end_idle(now);
-        let session = self.open.get_mut(token).filter(|session| session.door == *door)?;
+        let session = self.open.get_mut(token).filter(|session| session.caller == *caller)?;
         if commands {
             session.used = now;
         }
@@ -92,8 +92,8 @@ impl Sessions {
     }
 
     /// Signs an operator out. Returns the operator's name if the session existed.
-    pub fn end(&mut self, token: &TokenDigest, door: &Who) -> Option<OperatorName> {
-        self.open.get(token).filter(|session| session.door == *door)?;
+    pub fn end(&mut self, token: &TokenDigest, caller: &Who) -> Option<OperatorName> {
+        self.open.get(token).filter(|session| session.caller == *caller)?;
         self.open.remove(token).map(|session| session.operator)
     }
 
@@ -115,7 +115,7 @@ mod tests {
         OperatorName::parse("Anna").unwrap()
     }
 
-    fn door(uid: u32) -> Who {
+    fn user(uid: u32) -> Who {
         Who { uid: Some(uid), ..Who::default() }
     }
 
@@ -125,28 +125,28 @@ mod tests {
 
     fn sessions() -> (Sessions, TokenDigest) {
         let (mut sessions, token) = (Sessions::new(seconds(300)), TokenDigest::new([1; 32]));
-        sessions.begin(token, anna(), Role::Cashier, door(7), seconds(0));
+        sessions.begin(token, anna(), Role::Cashier, user(7), seconds(0));
         (sessions, token)
     }
 
     #[test]
-    fn a_session_is_good_through_its_own_door_alone() {
+    fn a_session_is_good_for_its_own_caller_alone() {
         let (mut sessions, token) = sessions();
-        assert_eq!(sessions.find(&token, &door(7), false, seconds(1)).map(|it| it.role), Some(Role::Cashier));
-        assert!(sessions.find(&token, &door(8), true, seconds(1)).is_none());
-        assert!(sessions.find(&TokenDigest::new([2; 32]), &door(7), true, seconds(1)).is_none());
-        assert_eq!(sessions.end(&token, &door(8)), None, "nobody else signs it out");
-        assert_eq!(sessions.end(&token, &door(7)), Some(anna()));
-        assert_eq!(sessions.end(&token, &door(7)), None);
-        assert!(sessions.find(&token, &door(7), false, seconds(1)).is_none());
+        assert_eq!(sessions.find(&token, &user(7), false, seconds(1)).map(|it| it.role), Some(Role::Cashier));
+        assert!(sessions.find(&token, &user(8), true, seconds(1)).is_none());
+        assert!(sessions.find(&TokenDigest::new([2; 32]), &user(7), true, seconds(1)).is_none());
+        assert_eq!(sessions.end(&token, &user(8)), None, "nobody else signs it out");
+        assert_eq!(sessions.end(&token, &user(7)), Some(anna()));
+        assert_eq!(sessions.end(&token, &user(7)), None);
+        assert!(sessions.find(&token, &user(7), false, seconds(1)).is_none());
     }
 
     #[test]
     fn commands_keep_it_open_and_looks_do_not() {
         let (mut sessions, token) = sessions();
-        assert!(sessions.find(&token, &door(7), true, seconds(200)).is_some());
-        assert!(sessions.find(&token, &door(7), false, seconds(499)).is_some());
-        assert!(sessions.find(&token, &door(7), true, seconds(500)).is_none(), "300 s after the last command");
+        assert!(sessions.find(&token, &user(7), true, seconds(200)).is_some());
+        assert!(sessions.find(&token, &user(7), false, seconds(499)).is_some());
+        assert!(sessions.find(&token, &user(7), true, seconds(500)).is_none(), "300 s after the last command");
         assert!(sessions.open.is_empty());
     }
 
@@ -154,19 +154,19 @@ mod tests {
     fn the_operators_end_is_that_of_all_its_sessions() {
         let (mut sessions, token) = sessions();
         let (other, ben) = (TokenDigest::new([2; 32]), OperatorName::parse("Ben").unwrap());
-        sessions.begin(other, ben, Role::Supervisor, door(7), seconds(1));
+        sessions.begin(other, ben, Role::Supervisor, user(7), seconds(1));
         sessions.end_all_of(&anna());
-        assert!(sessions.find(&token, &door(7), false, seconds(1)).is_none());
-        assert!(sessions.find(&other, &door(7), false, seconds(1)).is_some());
+        assert!(sessions.find(&token, &user(7), false, seconds(1)).is_none());
+        assert!(sessions.find(&other, &user(7), false, seconds(1)).is_some());
     }
 
     #[test]
     fn one_door_has_so_many_and_no_more() {
         let (mut sessions, first) = sessions();
         for n in 0..MOST_OF_ONE_DOOR as u8 {
-            sessions.begin(TokenDigest::new([100 + n; 32]), anna(), Role::Cashier, door(7), seconds(1 + u64::from(n)));
+            sessions.begin(TokenDigest::new([100 + n; 32]), anna(), Role::Cashier, user(7), seconds(1 + u64::from(n)));
         }
         assert_eq!(sessions.open.len(), MOST_OF_ONE_DOOR);
-        assert!(sessions.find(&first, &door(7), false, seconds(100)).is_none(), "the oldest has left");
+        assert!(sessions.find(&first, &user(7), false, seconds(100)).is_none(), "the oldest has left");
     }
 }

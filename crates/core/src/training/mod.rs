@@ -2,10 +2,10 @@
 //! the real pages, but no money moves.
 //!
 //! It receives each [`Action`] that the core requests from a device. It returns the resulting events, each with its
-//! delay ([`Scene`]). It is pure: it opens no device and no connection. It must not use the reader or the gateway
+//! delay ([`TrainingEvent`]). It is pure: it opens no device and no connection. It must not use the reader or the gateway
 //! modules (`tests/rules/layers.rs`).
 //!
-//! The training result is the transaction's [`Lesson`]. With `by-amount` the last two digits of the amount choose it:
+//! The training result is the transaction's [`TrainingResult`]. With `by-amount` the last two digits of the amount choose it:
 //!
 //! | digits | outcome | | digits | outcome |
 //! |---|---|---|---|---|
@@ -27,7 +27,7 @@ use crate::transaction::{
 };
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, MaskedPan};
 use pos_terms::money::Amount;
-use pos_terms::transaction::{Kind, Lesson, PaymentId};
+use pos_terms::transaction::{Kind, PaymentId, TrainingResult};
 
 /// The first characters of every training payment id. Such an id has 32 letters and digits, like a gateway's id. No
 /// gateway issues an id that starts with these characters.
@@ -48,7 +48,7 @@ const TIP_PERCENT: u8 = 10;
 
 /// An event in training mode.
 #[derive(Clone, Debug)]
-pub enum Scene {
+pub enum TrainingEvent {
     /// The customer is asked to present the card.
     PresentCard,
     /// The customer types the PIN.
@@ -62,7 +62,7 @@ pub enum Scene {
 }
 
 /// An event and its delay after the previous one.
-pub type Timed = (Duration, Scene);
+pub type Timed = (Duration, TrainingEvent);
 
 /// The trainer. It remembers which payments were reversed, as a gateway does.
 #[derive(Debug, Default)]
@@ -78,45 +78,49 @@ pub fn is_of_training(id: &PaymentId) -> bool {
 
 /// Returns the training result of a transaction.
 #[must_use]
-pub fn lesson(order: &Order) -> Lesson {
+pub fn training_result(order: &Order) -> TrainingResult {
     match order.training {
-        Some(Lesson::ByAmount) => by_amount(order.amount),
-        Some(lesson) => lesson,
-        None => Lesson::Approved,
+        Some(TrainingResult::ByAmount) => by_amount(order.amount),
+        Some(result) => result,
+        None => TrainingResult::Approved,
     }
 }
 
 /// Returns the training result that the last two digits of an amount choose.
 #[must_use]
-pub fn by_amount(amount: Amount) -> Lesson {
+pub fn by_amount(amount: Amount) -> TrainingResult {
     match amount.minor() % 100 {
-        1 => Lesson::Declined,
-        2 => Lesson::Partial,
-        3 => Lesson::Signature,
-        4 => Lesson::Unconfirmed,
-        5 => Lesson::Cancelled,
-        6 => Lesson::NoCard,
-        7 => Lesson::NotSent,
-        8 => Lesson::Reversed,
-        _ => Lesson::Approved,
+        1 => TrainingResult::Declined,
+        2 => TrainingResult::Partial,
+        3 => TrainingResult::Signature,
+        4 => TrainingResult::Unconfirmed,
+        5 => TrainingResult::Cancelled,
+        6 => TrainingResult::NoCard,
+        7 => TrainingResult::NotSent,
+        8 => TrainingResult::Reversed,
+        _ => TrainingResult::Approved,
     }
 }
 
 impl Trainer {
     /// Returns the events that follow this action, or `None` if the action concerns no device.
     pub fn plays(&mut self, sale: &Transaction, action: &Action) -> Option<Vec<Timed>> {
-        let soon = |event| vec![(BANK, Scene::Heard(event))];
+        let soon = |event| vec![(BANK, TrainingEvent::Heard(event))];
         Some(match action {
-            Action::AskTip => vec![(CARD, Scene::Heard(Event::TipTyped { tip: tip(sale.order().amount) }))],
+            Action::AskTip => vec![(CARD, TrainingEvent::Heard(Event::TipTyped { tip: tip(sale.order().amount) }))],
             Action::Arm => customer(sale),
             Action::StopReader => stopped(Reason::TillCancelled, Duration::ZERO),
             Action::AnswerCard(answer) => {
-                let confirmed = answer.arc == *b"00" && lesson(sale.order()) != Lesson::Reversed;
+                let confirmed = answer.arc == *b"00" && training_result(sale.order()) != TrainingResult::Reversed;
                 let said = Event::CardSaid { confirmed, facts: sale.card().cloned().map(Box::new) };
-                vec![(CHIP, Scene::RemoveCard), (Duration::ZERO, Scene::Heard(said)), (CHIP, Scene::Free)]
+                vec![
+                    (CHIP, TrainingEvent::RemoveCard),
+                    (Duration::ZERO, TrainingEvent::Heard(said)),
+                    (CHIP, TrainingEvent::Free),
+                ]
             }
             Action::Ask | Action::Poll { .. } => soon(Event::Answered(bank(sale))),
-            Action::Query { .. } => vec![(LOOK, Scene::Heard(Event::Inquired(self.listed(sale))))],
+            Action::Query { .. } => vec![(LOOK, TrainingEvent::Heard(Event::Inquired(self.listed(sale))))],
             Action::Reverse { payment, amount, reference } => soon(self.reverse(payment, *amount, reference)),
             Action::Alarm { .. } | Action::Print(_) | Action::Tell => return None,
         })
@@ -157,32 +161,32 @@ impl Trainer {
 /// Returns the events of a customer who is asked for a card.
 fn customer(sale: &Transaction) -> Vec<Timed> {
     let order = sale.order();
-    let lesson = lesson(order);
-    let mut scenes = vec![(Duration::ZERO, Scene::PresentCard)];
-    match lesson {
-        Lesson::Cancelled => scenes.extend(stopped(Reason::CustomerCancelled, CARD)),
-        Lesson::NoCard => scenes.extend(stopped(Reason::CardTimeout, NOBODY)),
-        lesson => {
-            let facts = card(order, lesson);
+    let result = training_result(order);
+    let mut events = vec![(Duration::ZERO, TrainingEvent::PresentCard)];
+    match result {
+        TrainingResult::Cancelled => events.extend(stopped(Reason::CustomerCancelled, CARD)),
+        TrainingResult::NoCard => events.extend(stopped(Reason::CardTimeout, NOBODY)),
+        result => {
+            let facts = card(order, result);
             let read = Event::CardRead { facts, first_answer: FirstAnswer::GoOnline };
-            if lesson != Lesson::Signature && !order.manual {
-                scenes.push((CARD, Scene::PinEntry));
+            if result != TrainingResult::Signature && !order.manual {
+                events.push((CARD, TrainingEvent::PinEntry));
             }
-            scenes.push((CARD, Scene::Heard(read)));
+            events.push((CARD, TrainingEvent::Heard(read)));
         }
     }
-    scenes
+    events
 }
 
 fn stopped(why: Reason, after: Duration) -> Vec<Timed> {
     let why = Cause::from(why);
-    vec![(after, Scene::Heard(Event::NoCard { why })), (Duration::ZERO, Scene::Free)]
+    vec![(after, TrainingEvent::Heard(Event::NoCard { why })), (Duration::ZERO, TrainingEvent::Free)]
 }
 
 /// Returns card data that cannot be mistaken for that of a real card.
-fn card(order: &Order, lesson: Lesson) -> CardFacts {
-    let cvm = match lesson {
-        Lesson::Signature => Cvm::Signature,
+fn card(order: &Order, result: TrainingResult) -> CardFacts {
+    let cvm = match result {
+        TrainingResult::Signature => Cvm::Signature,
         _ if order.manual => Cvm::None,
         _ => Cvm::OnlinePin,
     };
@@ -203,14 +207,14 @@ fn card(order: &Order, lesson: Lesson) -> CardFacts {
 /// Returns the gateway's answer.
 fn bank(sale: &Transaction) -> Answer {
     let facts = HostFacts { id: Some(id(sale.order())), last4: Some("0000".to_owned()), ..HostFacts::default() };
-    match lesson(sale.order()) {
-        Lesson::Declined => Answer::Declined(Box::new(Refusal {
+    match training_result(sale.order()) {
+        TrainingResult::Declined => Answer::Declined(Box::new(Refusal {
             why: Reason::BankDeclined.into(),
             for_chip: ForChip::default(),
             facts,
         })),
-        Lesson::NotSent => Answer::NotSent { why: Reason::GatewayUnreachable.into() },
-        Lesson::Unconfirmed => Answer::Unknown { why: Reason::GatewayNoAnswer.into() },
+        TrainingResult::NotSent => Answer::NotSent { why: Reason::GatewayUnreachable.into() },
+        TrainingResult::Unconfirmed => Answer::Unknown { why: Reason::GatewayNoAnswer.into() },
         _ => Answer::Approved(Box::new(Approval {
             id: id(sale.order()),
             amount: ApprovedAmount::Said(approved(sale)),
@@ -226,7 +230,7 @@ fn approved(sale: &Transaction) -> Amount {
     let (order, whole) = (sale.order(), sale.amount());
     let kind = order.kind();
     let in_part = kind.till_may_refuse_a_part() && !kind.has_earlier();
-    if lesson(order) != Lesson::Partial || !in_part {
+    if training_result(order) != TrainingResult::Partial || !in_part {
         return whole;
     }
     Amount::from_minor(whole.minor() / 2, whole.currency()).unwrap_or(whole)

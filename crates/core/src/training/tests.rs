@@ -11,24 +11,24 @@ fn eur(minor: u64) -> Amount {
 #[test]
 fn the_last_two_digits_choose_the_outcome() {
     let table = [
-        (1, Lesson::Declined),
-        (2, Lesson::Partial),
-        (3, Lesson::Signature),
-        (4, Lesson::Unconfirmed),
-        (5, Lesson::Cancelled),
-        (6, Lesson::NoCard),
-        (7, Lesson::NotSent),
-        (8, Lesson::Reversed),
+        (1, TrainingResult::Declined),
+        (2, TrainingResult::Partial),
+        (3, TrainingResult::Signature),
+        (4, TrainingResult::Unconfirmed),
+        (5, TrainingResult::Cancelled),
+        (6, TrainingResult::NoCard),
+        (7, TrainingResult::NotSent),
+        (8, TrainingResult::Reversed),
     ];
     for digits in 0..100 {
-        let listed = table.iter().find(|(listed, _)| *listed == digits).map(|(_, lesson)| *lesson);
+        let listed = table.iter().find(|(listed, _)| *listed == digits).map(|(_, result)| *result);
         for whole in [100, 12_300] {
-            assert_eq!(by_amount(eur(whole + digits)), listed.unwrap_or(Lesson::Approved), "{digits}");
+            assert_eq!(by_amount(eur(whole + digits)), listed.unwrap_or(TrainingResult::Approved), "{digits}");
         }
     }
     // For a currency without decimals, the last two digits of the amount itself apply.
     let yen = Amount::parse("1204", Currency::from_code("JPY").unwrap()).unwrap();
-    assert_eq!(by_amount(yen), Lesson::Unconfirmed);
+    assert_eq!(by_amount(yen), TrainingResult::Unconfirmed);
 }
 
 /// A training payment is recognised by its id, and no gateway issues such an id.

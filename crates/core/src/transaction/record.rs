@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use pos_terms::card::CardFacts;
 use pos_terms::money::Amount;
 use pos_terms::transaction::{
-    Kind, Lesson, OnSilence, Operation, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who,
+    Kind, OnSilence, Operation, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, TrainingResult, Who,
 };
 
 use super::{Cause, HostFacts, ReceiptOutcome};
@@ -66,7 +66,7 @@ pub struct Order {
     pub till_data: BTreeMap<String, String>,
     /// The training result, for a training transaction. No card is read for it, and it sends nothing to the gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub training: Option<Lesson>,
+    pub training: Option<TrainingResult>,
     /// The terminal id assigned by the acquirer.
     pub terminal_id: String,
     /// The mark by which the agent recognises the gateway account of the transaction. Earlier versions did not write

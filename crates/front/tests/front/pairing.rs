@@ -210,7 +210,7 @@ const NOT_FOR_TILLS: [&str; 6] = [
 /// till's token, a listed page without a token, and the front's own page. A new row must be for all tills or in
 /// [`NOT_FOR_TILLS`].
 #[tokio::test]
-async fn who_reaches_what_row_by_row_of_the_table_of_passage() {
+async fn who_reaches_what_row_by_row_of_the_table_of_forwarded_routes() {
     let (front, agent) = front("").await;
     let client = front.client();
     let token = format!("Bearer {}", paired(&front, &client).await);

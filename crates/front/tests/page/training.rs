@@ -16,10 +16,10 @@ pub(crate) fn taught() -> Options {
 }
 
 /// Enters training mode with this training result, from the keypad.
-pub(crate) async fn train(page: &Browser, lesson: &str) {
+pub(crate) async fn train(page: &Browser, result: &str) {
     page.press("#kind", By::Pointer).await;
     page.press("#train", By::Pointer).await;
-    page.press(&format!("[data-lesson={lesson}]"), By::Pointer).await;
+    page.press(&format!("[data-result={result}]"), By::Pointer).await;
     page.until(MARKED).await;
     page.until_screen("pay").await;
 }
@@ -34,10 +34,10 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
     page.until_link("up").await;
     page.until_screen("pay").await;
     assert_eq!(page.run(&format!("return {MARKED}")).await, false, "nobody trains yet");
-    for (lesson, screen) in
+    for (result, screen) in
         [("approved", "sale-approved"), ("declined", "sale-declined"), ("signature", "sale-signature")]
     {
-        train(&page, lesson).await;
+        train(&page, result).await;
         page.keys("1234\u{e007}").await;
         page.until_screen("sale-card").await;
         page.until(MARKED).await;
@@ -45,7 +45,7 @@ async fn training_is_marked_on_each_screen_and_reaches_nobody() {
         page.reload().await;
         page.until_screen(screen).await;
         page.until(MARKED).await;
-        if lesson == "signature" {
+        if result == "signature" {
             page.press("#accept", By::Pointer).await;
             page.until_screen("sale-approved").await;
         }

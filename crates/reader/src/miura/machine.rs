@@ -318,7 +318,7 @@ impl SessionMachine {
     }
 
     /// Continues when the line is free: with the next queued command, the end of an ABORT, or the end of a transaction.
-    pub(super) fn settle(&mut self, now: Duration) {
+    pub(super) fn go_on(&mut self, now: Duration) {
         self.line.advance(now);
         if !self.line.is_free() {
             return;

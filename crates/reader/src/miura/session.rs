@@ -56,7 +56,7 @@ impl MiuraSession {
     pub fn order(&mut self, order: ReaderOrder, now: Duration) {
         self.allowance.fill(now);
         self.machine.order(order, now);
-        self.machine.settle(now);
+        self.machine.go_on(now);
     }
 
     /// Takes received bytes.
@@ -76,7 +76,7 @@ impl MiuraSession {
             return self.machine.flooded(now);
         }
         self.silence_at = self.decoder.is_unfinished().then_some(now + PACKET_GAP);
-        self.machine.settle(now);
+        self.machine.go_on(now);
     }
 
     /// Handles the passing of [`Self::deadline`]. Before the deadline it does nothing.
@@ -87,7 +87,7 @@ impl MiuraSession {
             self.silence_at = None;
         }
         self.machine.timeout(now);
-        self.machine.settle(now);
+        self.machine.go_on(now);
     }
 
     /// Returns the time at which to call [`Self::timeout`].

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::{Options, Place, Printer, Sensors, StatusAnswers};
+use super::{Options, Printer, PrinterAddress, Sensors, StatusAnswers};
 use crate::typed;
 
 /// `pos-sim printer`: a receipt printer that shows its paper on standard output.
@@ -92,7 +92,7 @@ pub async fn run(args: Args) -> io::Result<()> {
 impl Args {
     fn options(&self) -> Options {
         Options {
-            place: if self.pty { Place::Pty(self.link.clone()) } else { Place::Tcp(self.listen) },
+            place: if self.pty { PrinterAddress::Pty(self.link.clone()) } else { PrinterAddress::Tcp(self.listen) },
             columns: self.columns,
             status_answers: match (self.silent, self.garbage) {
                 (true, _) => StatusAnswers::Silent,

@@ -12,7 +12,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use super::Place;
+use super::PrinterAddress;
 
 /// The maximum number of connections that wait; a real printer serves one at a time.
 const BACKLOG: u32 = 8;
@@ -39,14 +39,14 @@ pub(super) enum Connection {
 
 impl PrinterPort {
     /// Opens the port, and returns the address for the other side.
-    pub(super) fn open(place: &Place) -> io::Result<(Self, String)> {
+    pub(super) fn open(place: &PrinterAddress) -> io::Result<(Self, String)> {
         match place {
-            Place::Tcp(address) => {
+            PrinterAddress::Tcp(address) => {
                 let listener = kept_port::bind(*address)?.listen(BACKLOG)?;
                 let name = format!("tcp://{}", listener.local_addr()?);
                 Ok((Self::Listening(listener), name))
             }
-            Place::Pty(link) => {
+            PrinterAddress::Pty(link) => {
                 let (line, name) = pty(link.as_deref())?;
                 Ok((Self::Pty(Some(line), link.clone()), name))
             }
@@ -68,7 +68,9 @@ impl PrinterPort {
             (Self::Listening(listener), true) => Ok((Self::Refusing(kept_port::keep(listener).await?), None)),
             (Self::Refusing(socket), false) => Ok((Self::Listening(socket.listen(BACKLOG)?), None)),
             (Self::Pty(_, link), true) => Ok((Self::Unplugged(link), None)),
-            (Self::Unplugged(link), false) => Self::open(&Place::Pty(link)).map(|(port, name)| (port, Some(name))),
+            (Self::Unplugged(link), false) => {
+                Self::open(&PrinterAddress::Pty(link)).map(|(port, name)| (port, Some(name)))
+            }
             (as_it_is, _) => Ok((as_it_is, None)),
         }
     }

@@ -102,7 +102,7 @@ impl Device {
     pub fn bytes(&mut self, bytes: &[u8], now: Duration) {
         self.now = now;
         if self.faults.is_off() {
-            return self.settle();
+            return self.run_due();
         }
         if self.options.wrong_device {
             return self.outgoing.push_back(OutgoingBytes { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
@@ -120,9 +120,9 @@ impl Device {
                 // Packets for the retail base and unsolicited messages are faults, because hosts never send them here.
                 _ => self.counters.faults += 1,
             }
-            self.settle();
+            self.run_due();
         }
-        self.settle();
+        self.run_due();
     }
 
     /// Carries out a person's action.
@@ -135,7 +135,7 @@ impl Device {
             PersonAction::WaitTooLong => self.waited_too_long(),
             PersonAction::Reboot => self.reboot(self.options.pace.boot),
         }
-        self.settle();
+        self.run_due();
     }
 
     pub(super) fn present(&mut self, card: &'static Card, entry: CardEntry) {
@@ -149,7 +149,7 @@ impl Device {
     /// Advances to this time.
     pub fn timer(&mut self, now: Duration) {
         self.now = now;
-        self.settle();
+        self.run_due();
     }
 
     /// Returns the time of the next call to [`Self::timer`].
@@ -205,7 +205,7 @@ impl Device {
             self.powered_on_event();
         }
         self.happens(ScriptEvent::Connected);
-        self.settle();
+        self.run_due();
     }
 
     pub(super) fn powered_on_event(&mut self) {
@@ -264,7 +264,7 @@ impl Device {
                 _ => {}
             }
             // The card's answer is sent before the ABORT's answer.
-            self.settle();
+            self.run_due();
         }
         self.kernel.sale_is_open = false;
         self.display.amount = None;
@@ -284,7 +284,7 @@ impl Device {
     }
 
     /// Does everything that is due. The script comes first, because it handles past events before the device continues.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn run_due(&mut self) {
         let is_due = |at: Option<Duration>, now| at.is_some_and(|at| at <= now);
         if is_due(self.faults.held_until, self.now) {
             self.faults.held_until = None;

@@ -5,8 +5,8 @@
 
 mod ids;
 mod kind;
-mod lesson;
 mod taken;
+mod training_result;
 
 use std::fmt;
 
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 pub use ids::{OperatorName, OperatorNameError, PaymentId, Reference, ReferenceError, SaleNumber};
 pub use kind::Kind;
-pub use lesson::Lesson;
 pub use taken::{OnSilence, Taken};
+pub use training_result::TrainingResult;
 
 /// A kind of transaction in its stored form, with the stored card or the earlier transaction that it refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -188,7 +188,7 @@ pub struct Who {
 impl Who {
     /// Returns only the till or the user, without the person.
     #[must_use]
-    pub fn door(&self) -> Self {
+    pub fn without_person(&self) -> Self {
         Self { token: self.token.clone(), uid: self.uid, ..Self::default() }
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let kept = r#"{"token":"till-1","operator":"Anna","supervisor":"Ben"}"#;
         assert_eq!(serde_json::to_string(&who).unwrap(), kept);
         assert_eq!(serde_json::from_str::<Who>(kept).unwrap(), who);
-        assert_eq!(who.door().to_string(), "the token of till till-1");
+        assert_eq!(who.without_person().to_string(), "the token of till till-1");
         let stated = Who { uid: Some(7), stated_operator: Some("12".to_owned()), ..Who::default() };
         assert_eq!(stated.to_string(), "user 7, operator 12 by the till's word");
         assert_eq!(stated.person(), Some("12"));

@@ -9,7 +9,7 @@ use pos_till_api::{Ask, Said};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 
-use super::cut_points::{Fate, Place};
+use super::cut_points::{Fate, PointKind};
 use super::tills::{Confirms, Says, Till};
 
 /// A till's knowledge about its payment.
@@ -28,7 +28,7 @@ pub struct Terminal<'a>(pub &'a Till);
 impl Terminal<'_> {
     /// Returns whether a message arrives. The power may be cut right after it.
     pub async fn arrives(&self) -> bool {
-        match self.0.world.pass(Place::Till) {
+        match self.0.world.pass(PointKind::Till) {
             Fate::Happens => true,
             Fate::Last => {
                 self.0.world.die();

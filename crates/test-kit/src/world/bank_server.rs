@@ -16,22 +16,22 @@ use tokio_rustls::server::TlsStream;
 use super::World;
 use super::bank::{Reply, Request};
 use super::cable::Link;
-use super::cut_points::{Fate, Phase, Place};
+use super::cut_points::{Fate, Phase, PointKind};
 use super::host_rules;
 
 /// Serves one connection.
 pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
     let Ok(start) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), wire).await else { return };
-    if end_here(&world, Place::Gateway(Phase::InHandshake)) {
+    if end_here(&world, PointKind::Gateway(Phase::InHandshake)) {
         return;
     }
     let certificate = world.lock().bank.certificate;
     let Ok(mut line) = start.into_stream(tls(certificate).1).await else { return };
-    if end_here(&world, Place::Gateway(Phase::HandshakeDone)) {
+    if end_here(&world, PointKind::Gateway(Phase::HandshakeDone)) {
         return;
     }
     while let Some(request) = read(&mut line).await {
-        match world.pass(Place::Gateway(Phase::RequestRead)) {
+        match world.pass(PointKind::Gateway(Phase::RequestRead)) {
             Fate::Happens => {}
             Fate::Dead => return,
             fate @ (Fate::Cut | Fate::Last) => {
@@ -44,7 +44,7 @@ pub async fn serve(world: World, link: Arc<Link>, wire: DuplexStream) {
                 return;
             }
         }
-        let fate = world.pass(Place::Gateway(Phase::Processed));
+        let fate = world.pass(PointKind::Gateway(Phase::Processed));
         if fate == Fate::Dead {
             return;
         }
@@ -99,7 +99,7 @@ async fn answer(
         }
     }
     let (first, rest) = bytes.split_at(bytes.len() / 2);
-    let fate = world.pass(Place::Gateway(Phase::AnswerHalfSent));
+    let fate = world.pass(PointKind::Gateway(Phase::AnswerHalfSent));
     if fate == Fate::Dead {
         return None;
     }
@@ -119,7 +119,7 @@ async fn answer(
 }
 
 /// Passes a point where only the connection can be cut.
-fn end_here(world: &World, place: Place) -> bool {
+fn end_here(world: &World, place: PointKind) -> bool {
     match world.pass(place) {
         Fate::Happens => false,
         Fate::Last => {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::bank_server;
-use super::cut_points::{Fate, Place};
+use super::cut_points::{Fate, PointKind};
 use super::host_rules::HostRules;
 use super::tills::Till;
 use super::{World, cable, hardware};
@@ -90,7 +90,7 @@ impl World {
         if self.lock().disk_full {
             return failed("database or disk is full");
         }
-        match self.pass(Place::Commit) {
+        match self.pass(PointKind::Commit) {
             Fate::Happens => Ok(()),
             Fate::Last => {
                 let mut state = self.lock();

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 
 use super::World;
 use super::bank_server;
-use super::cut_points::{Fate, Phase, Place};
+use super::cut_points::{Fate, Phase, PointKind};
 
 /// The minimum length of a TLS record that contains a request. Shorter records of application data belong to the end of
 /// the handshake or of the connection.
@@ -50,7 +50,7 @@ pub fn way(world: &World) -> Connector {
 }
 
 fn connect(world: &World) -> io::Result<Box<dyn Stream>> {
-    let fate = world.pass(Place::Gateway(Phase::BeforeConnect));
+    let fate = world.pass(PointKind::Gateway(Phase::BeforeConnect));
     if matches!(fate, Fate::Cut | Fate::Dead) || world.lock().bank.is_away() {
         return Err(io::ErrorKind::ConnectionRefused.into());
     }
@@ -83,7 +83,7 @@ impl AsyncWrite for Cable {
         if !is_request {
             return Pin::new(&mut self.wire).poll_write(cx, bytes);
         }
-        match self.world.pass(Place::Gateway(Phase::RequestHalfSent)) {
+        match self.world.pass(PointKind::Gateway(Phase::RequestHalfSent)) {
             Fate::Happens => return Pin::new(&mut self.wire).poll_write(cx, bytes),
             Fate::Dead => {}
             fate @ (Fate::Cut | Fate::Last) => {
@@ -113,7 +113,7 @@ impl AsyncRead for Cable {
         let before = into.filled().len();
         let read = Pin::new(&mut self.wire).poll_read(cx, into);
         if into.filled().len() > before && self.link.answer_is_whole.swap(false, Ordering::Relaxed) {
-            match self.world.pass(Place::Gateway(Phase::AnswerRead)) {
+            match self.world.pass(PointKind::Gateway(Phase::AnswerRead)) {
                 Fate::Happens => {}
                 Fate::Last => self.world.die(),
                 Fate::Cut => drop(self.cut()),

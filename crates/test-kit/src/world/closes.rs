@@ -18,7 +18,7 @@ use pos_core::counter::{Close, OpenKind};
 use pos_terms::transaction::{Reference, Who};
 use tokio::sync::oneshot;
 
-use super::cut_points::{Fate, Place};
+use super::cut_points::{Fate, PointKind};
 use super::ledger::{Entry, EntryState};
 use super::tills::{Till, Wish};
 use super::{State, World};
@@ -35,7 +35,7 @@ type Standing = BTreeMap<(usize, Part), (Money, usize)>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Itself,
-    Rest,
+    Refund,
 }
 
 /// A close that a till has received.
@@ -59,7 +59,7 @@ impl Till {
         let (reply, answer) = oneshot::channel();
         let _ = self.commands.send(Command::Close { wish, reply }).await;
         let Ok(answer) = answer.await else { return false };
-        let fate = self.world.pass(Place::Till);
+        let fate = self.world.pass(PointKind::Till);
         let heard = matches!(fate, Fate::Happens | Fate::Last) && self.world.lock().heard(answer, asked);
         if fate == Fate::Last {
             self.world.die();
@@ -95,7 +95,7 @@ impl State {
         self.bank_goes_on();
         let both = |wish: &Wish| {
             let itself = ((wish.number, Part::Itself), (self.moved_by(wish), wish.told.len()));
-            [itself, ((wish.number, Part::Rest), (self.given_back_of(wish), 0))]
+            [itself, ((wish.number, Part::Refund), (self.given_back_of(wish), 0))]
         };
         self.wishes.iter().flat_map(both).collect()
     }
@@ -182,7 +182,7 @@ impl State {
         let mut perhaps: Vec<[Money; 2]> = Vec::new();
         let parts = self.wishes.iter().flat_map(|wish| {
             let rest = format!("{}-rest", wish.reference);
-            [((wish.number, Part::Itself), wish.reference.clone()), ((wish.number, Part::Rest), rest)]
+            [((wish.number, Part::Itself), wish.reference.clone()), ((wish.number, Part::Refund), rest)]
         });
         for (part, _) in parts.filter(|(_, reference)| !open.contains(reference.as_str())) {
             let (before, after) = (&asked[&part], &heard[&part]);

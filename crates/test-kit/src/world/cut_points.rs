@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The kind of event at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum PointKind {
     /// A write of the journal.
     Commit,
     /// A packet to the reader.
@@ -82,10 +82,10 @@ pub enum Fate {
 #[derive(Default)]
 pub struct Points {
     counting: bool,
-    seen: Vec<Place>,
+    seen: Vec<PointKind>,
     plan: Option<Plan>,
     /// The point of the planned cut, once it was made.
-    fired: Option<Place>,
+    fired: Option<PointKind>,
 }
 
 impl Points {
@@ -99,7 +99,7 @@ impl Points {
         self.counting = false;
     }
 
-    pub(super) fn pass(&mut self, place: Place) -> Option<Cut> {
+    pub(super) fn pass(&mut self, place: PointKind) -> Option<Cut> {
         if !self.counting {
             return None;
         }
@@ -110,17 +110,17 @@ impl Points {
         Some(cut)
     }
 
-    pub fn seen(&self) -> &[Place] {
+    pub fn seen(&self) -> &[PointKind] {
         &self.seen
     }
 
-    pub fn fired(&self) -> Option<Place> {
+    pub fn fired(&self) -> Option<PointKind> {
         self.fired
     }
 }
 
 /// Counts the points of each kind.
-pub fn count(places: &[Place]) -> BTreeMap<String, usize> {
+pub fn count(places: &[PointKind]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for place in places {
         *counts.entry(format!("{place:?}")).or_default() += 1;

@@ -10,7 +10,7 @@ use pos_daemon::wire::{Connecting, Connector, Stream};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::cut_points::{Fate, Place};
+use super::cut_points::{Fate, PointKind};
 use super::{State, World};
 
 /// Returns the connection to the reader, which fails while the cable is out.
@@ -53,7 +53,7 @@ impl AsyncWrite for ReaderWire {
         if self.is_out(&self.world.lock()) {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
-        let fate = self.world.pass(Place::FrameOut);
+        let fate = self.world.pass(PointKind::FrameOut);
         match fate {
             Fate::Dead => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
             Fate::Cut => {
@@ -103,7 +103,7 @@ impl AsyncRead for ReaderWire {
                 && let Some(output) = state.device.output()
             {
                 drop(state);
-                match world.pass(Place::FrameIn) {
+                match world.pass(PointKind::FrameIn) {
                     Fate::Happens => self.rest = output.bytes,
                     Fate::Dead => return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
                     Fate::Cut => {
@@ -195,7 +195,7 @@ struct PrinterWire {
 
 impl AsyncWrite for PrinterWire {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let fate = self.world.pass(Place::Print);
+        let fate = self.world.pass(PointKind::Print);
         let mut state = self.world.lock();
         let broken = || Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         if state.printer.unplugged {

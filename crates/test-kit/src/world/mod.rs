@@ -49,7 +49,7 @@ use tokio::time::Instant;
 
 use bank::Bank;
 use closes::HeardClose;
-use cut_points::{Cut, Fate, Place, Plan, Points};
+use cut_points::{Cut, Fate, Plan, PointKind, Points};
 use hardware::Printer;
 use tills::Wish;
 use verdict::Verdict;
@@ -167,7 +167,7 @@ impl World {
     }
 
     /// Passes a point, and returns the result for its event.
-    pub fn pass(&self, place: Place) -> Fate {
+    pub fn pass(&self, place: PointKind) -> Fate {
         let mut state = self.lock();
         if state.dead {
             return Fate::Dead;

@@ -13,7 +13,7 @@ use pos_terms::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference,
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
-use super::cut_points::{Fate, Place};
+use super::cut_points::{Fate, PointKind};
 use super::{State, World};
 
 /// A transaction that a till wants. Its number is a note in the request to the bank, so each ledger entry can be
@@ -401,7 +401,7 @@ impl Till {
 
     /// Delivers a message to the till, unless its connection is cut.
     fn hear(&self, wish: usize, answer: &Result<SaleView, Refused>) {
-        let fate = self.world.pass(Place::Till);
+        let fate = self.world.pass(PointKind::Till);
         if matches!(fate, Fate::Happens | Fate::Last) {
             let mut state = self.world.lock();
             if let Ok(view) = answer {

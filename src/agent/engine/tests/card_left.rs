@@ -42,7 +42,7 @@ impl Terminal {
     }
 
     pub(super) fn goes_on(&mut self) {
-        self.agent.settle();
+        self.agent.catch_up();
         self.agent.engine.tell_and_print();
     }
 

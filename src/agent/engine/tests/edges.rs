@@ -325,7 +325,7 @@ async fn a_reversal_that_waited_for_long_is_looked_up_again_before_it_goes_on() 
         let folder = TempDir::new().unwrap();
         Terminal::start(folder.path(), "").enter(1, "till-1", stored_card(), 1000, None);
         let mut terminal = Terminal::start(folder.path(), "");
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert_eq!(terminal.may_leave(SaleNumber::new(1), reversal()), None);
         let before = terminal.agent.engine.sales.inbox.len();
         tokio::time::advance(Duration::from_secs(waited_s)).await;
@@ -399,7 +399,7 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     terminal.waits_for_its_till(1, "till-1", 1000);
     let now = terminal.agent.engine.clock.now().unix_ms;
     terminal.takes(1, "till-1", Taken::Part { amount: eur(640) }).unwrap();
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     let rest = terminal.agent.engine.sales.get(SaleNumber::new(2)).unwrap().sale().clone();
     let (order, prefix) = (rest.order(), format!("{TERMINAL}-2-"));
     assert!(order.merchant_transaction_id.starts_with(&prefix), "{}", order.merchant_transaction_id);

@@ -15,7 +15,7 @@ async fn a_journal_that_waits_for_a_person_stays_untouched_after_a_retry() {
     let mut terminal = Terminal::start(folder.path(), "");
     for _ in 0..2 {
         assert!(terminal.agent.engine.journal.is_barred() && terminal.agent.engine.journal.fault.is_some());
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         assert!(terminal.agent.engine.sales.open.is_empty(), "{:?}", terminal.agent.engine.sales.open.keys());
         assert!(terminal.agent.engine.sales.inbox.is_empty());
         terminal.agent.retry_journal();
@@ -44,7 +44,7 @@ async fn what_was_begun_with_another_account_is_left_alone_by_the_board_that_tak
     let taken = pos_journal::adopt(&path, &file, Some(TERMINAL), clock::built_unix_ms()).unwrap();
     assert_eq!((taken.transactions, taken.added, taken.open.len()), (4, 1, 2));
     let mut terminal = Terminal::start(ours.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     let left_alone: Vec<_> =
         terminal.agent.engine.sales.left_alone.iter().map(|(number, (.., why))| (number, why)).collect();
     assert!(
@@ -66,7 +66,7 @@ async fn a_refund_of_a_trained_payment_that_is_in_the_journal_is_never_sent() {
     let trained = Earlier { payment: PaymentId::new(format!("training{:0>24}", 1)), number: None };
     Terminal::start(folder.path(), "").enter(1, "till-1", Operation::Refund { of: trained }, 100, Some(lost()));
     let mut terminal = Terminal::start(folder.path(), "");
-    terminal.agent.settle();
+    terminal.agent.catch_up();
     let number = SaleNumber::new(1);
     terminal.agent.engine.act(number, Action::Ask);
     assert!(terminal.agent.engine.sales.open[&number].prepared.is_none(), "no request of it is made");
@@ -84,7 +84,10 @@ async fn an_open_transaction_of_training_is_left_alone() {
     {
         let mut before = Terminal::start(folder.path(), "");
         let order = before.order(1, "till-1", stored_card(), 1000);
-        before.enter_order(Order { training: Some(pos_terms::transaction::Lesson::ALL[0]), ..order }, Some(lost()));
+        before.enter_order(
+            Order { training: Some(pos_terms::transaction::TrainingResult::ALL[0]), ..order },
+            Some(lost()),
+        );
         before.enter(2, "till-1", stored_card(), 1000, Some(lost()));
     }
     let terminal = Terminal::start(folder.path(), "");

@@ -49,17 +49,17 @@ impl Terminal {
         added.await.unwrap().unwrap();
     }
 
-    fn try_pin(&mut self, text: &str, digits: &str, door: Who) -> Heard<SessionView> {
+    fn try_pin(&mut self, text: &str, digits: &str, from: Who) -> Heard<SessionView> {
         let (reply, heard) = oneshot::channel();
         self.agent.engine.operators.asked(
             &mut self.agent.engine.journal,
-            OperatorCommand::SignIn { name: name(text), pin: pin(digits), door, place: None, reply },
+            OperatorCommand::SignIn { name: name(text), pin: pin(digits), from, place: None, reply },
         );
         heard
     }
 
-    async fn sign_in(&mut self, text: &str, door: Who) -> TokenDigest {
-        let heard = self.try_pin(text, PIN, door);
+    async fn sign_in(&mut self, text: &str, from: Who) -> TokenDigest {
+        let heard = self.try_pin(text, PIN, from);
         self.reckoned().await;
         digest_of_token(heard.await.unwrap().unwrap().session.as_bytes())
     }
@@ -69,7 +69,7 @@ impl Terminal {
         self.agent
             .engine
             .operators
-            .asked(&mut self.agent.engine.journal, OperatorCommand::Session { token, door: till(1), commands, reply });
+            .asked(&mut self.agent.engine.journal, OperatorCommand::Session { token, from: till(1), commands, reply });
         heard.try_recv().unwrap()
     }
 
@@ -103,10 +103,10 @@ async fn a_try_is_on_the_disk_before_the_pin_is_looked_at_and_forgiven_after_a_r
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.add("Anna", Role::Cashier).await;
-    let (anna, door) = (TryKey::operator(&name("Anna")), TryKey::door(&till(1)));
+    let (anna, from) = (TryKey::operator(&name("Anna")), TryKey::caller(&till(1)));
     for tries in 1..=5 {
         let heard = terminal.try_pin("Anna", "110395", till(1));
-        assert_eq!((terminal.tries(&anna), terminal.tries(&door)), (tries, tries), "before the answer");
+        assert_eq!((terminal.tries(&anna), terminal.tries(&from)), (tries, tries), "before the answer");
         terminal.reckoned().await;
         assert_eq!(refused(heard), Refused::Operator(OperatorRefused::WrongPin));
     }
@@ -125,7 +125,7 @@ async fn a_try_is_on_the_disk_before_the_pin_is_looked_at_and_forgiven_after_a_r
     assert_eq!(terminal.tries(&anna), 6, "counted all the same");
     terminal.reckoned().await;
     assert_eq!(heard.await.unwrap().unwrap().wrong_before, 5);
-    assert_eq!((terminal.tries(&anna), terminal.tries(&door)), (0, 0));
+    assert_eq!((terminal.tries(&anna), terminal.tries(&from)), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -189,11 +189,11 @@ async fn a_supervisor_confirms_what_an_earlier_day_took() {
     let refused = author(&terminal, &wanted).unwrap_err();
     assert!(matches!(refused, Refused::Operator(OperatorRefused::SupervisorNeeded { .. })), "{refused:?}");
     let (reply, given) = oneshot::channel();
-    let (asked, door) = (Box::new(wanted.clone()), caller.who().door());
+    let (asked, from) = (Box::new(wanted.clone()), caller.who().without_person());
     let (ben, digits) = (name("Ben"), pin(PIN));
     terminal.agent.engine.operators.asked(
         &mut terminal.agent.engine.journal,
-        OperatorCommand::Approve { name: ben, pin: digits, wanted: asked, door, place: None, reply },
+        OperatorCommand::Approve { name: ben, pin: digits, wanted: asked, from, place: None, reply },
     );
     terminal.reckoned().await;
     let given = given.await.unwrap().unwrap();
@@ -244,11 +244,11 @@ impl Terminal {
     /// Lets Ben approve Anna's command, and returns the approval.
     async fn word_of_ben(&mut self, wanted: &Wanted) -> TokenDigest {
         let (reply, given) = oneshot::channel();
-        let (wanted, door) = (Box::new(wanted.clone()), wanted.caller.who().door());
+        let (wanted, from) = (Box::new(wanted.clone()), wanted.caller.who().without_person());
         let (name, pin) = (name("Ben"), pin(PIN));
         self.agent.engine.operators.asked(
             &mut self.agent.engine.journal,
-            OperatorCommand::Approve { name, pin, wanted, door, place: None, reply },
+            OperatorCommand::Approve { name, pin, wanted, from, place: None, reply },
         );
         self.reckoned().await;
         digest_of_token(given.await.unwrap().unwrap().approval.as_bytes())
@@ -283,11 +283,11 @@ impl Terminal {
             }
             Between::SignsOut(_) => {
                 let (reply, mut signed_out) = oneshot::channel();
-                let (token, door) = (session.unwrap(), till(1));
+                let (token, from) = (session.unwrap(), till(1));
                 self.agent
                     .engine
                     .operators
-                    .asked(&mut self.agent.engine.journal, OperatorCommand::SignOut { token, door, reply });
+                    .asked(&mut self.agent.engine.journal, OperatorCommand::SignOut { token, from, reply });
                 signed_out.try_recv().unwrap().unwrap();
             }
             Between::RunsOut(_) => {
@@ -472,7 +472,7 @@ async fn a_typed_tip_does_not_pass_the_limit_above_which_a_supervisor_confirms()
         let begun = terminal.agent.engine.begin(wanted).unwrap();
         let typed = pos_reader::ReaderEvent::Typed { sale: begun.number, amount: Ok(Some(eur(tip))) };
         terminal.agent.engine.reader_says(typed);
-        terminal.agent.settle();
+        terminal.agent.catch_up();
         let view = terminal.agent.engine.facts().find("till-1", &begun.reference).unwrap().1;
         let refused = (Some(OutcomeWord::Cancelled), Some("tip-not-possible"));
         let expected = if is_charged { (None, None) } else { refused };

@@ -7,7 +7,7 @@ use tokio::time::sleep;
 use super::*;
 use crate::till::{SaleState, SaleView};
 use pos_core::wish::{WantedEntry, WantedTip, WishFields};
-use pos_terms::transaction::Lesson;
+use pos_terms::transaction::TrainingResult;
 
 const ALLOWED: &str = "\n[training]\nallowed = true\n";
 const TILL: &str = "till-1";
@@ -62,13 +62,13 @@ impl Terminal {
     }
 }
 
-fn wanted(reference: &str, lesson: Option<Lesson>, fields: WishFields) -> Wanted {
+fn wanted(reference: &str, result: Option<TrainingResult>, fields: WishFields) -> Wanted {
     Wanted {
         till: TILL.to_owned(),
         reference: Reference::parse(reference).unwrap(),
         wish: fields.judged().unwrap(),
         caller: Caller::root(0),
-        training: lesson,
+        training: result,
         parameters: serde_json::Map::new(),
         till_side: Default::default(),
     }
@@ -88,23 +88,23 @@ async fn each_outcome_is_seen_with_the_real_states() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), ALLOWED);
     let table = [
-        (Lesson::Approved, OutcomeWord::Approved, SaleState::InProgress),
-        (Lesson::Declined, OutcomeWord::Declined, SaleState::InProgress),
-        (Lesson::Partial, OutcomeWord::PartiallyApproved, SaleState::InProgress),
-        (Lesson::Signature, OutcomeWord::Approved, SaleState::AwaitingSignature),
-        (Lesson::Unconfirmed, OutcomeWord::Reversed, SaleState::Unconfirmed),
-        (Lesson::Cancelled, OutcomeWord::Cancelled, SaleState::WaitingForCard),
-        (Lesson::NoCard, OutcomeWord::Cancelled, SaleState::WaitingForCard),
-        (Lesson::NotSent, OutcomeWord::NotSent, SaleState::InProgress),
-        (Lesson::Reversed, OutcomeWord::Reversed, SaleState::Unconfirmed),
-        (Lesson::ByAmount, OutcomeWord::Declined, SaleState::InProgress),
+        (TrainingResult::Approved, OutcomeWord::Approved, SaleState::InProgress),
+        (TrainingResult::Declined, OutcomeWord::Declined, SaleState::InProgress),
+        (TrainingResult::Partial, OutcomeWord::PartiallyApproved, SaleState::InProgress),
+        (TrainingResult::Signature, OutcomeWord::Approved, SaleState::AwaitingSignature),
+        (TrainingResult::Unconfirmed, OutcomeWord::Reversed, SaleState::Unconfirmed),
+        (TrainingResult::Cancelled, OutcomeWord::Cancelled, SaleState::WaitingForCard),
+        (TrainingResult::NoCard, OutcomeWord::Cancelled, SaleState::WaitingForCard),
+        (TrainingResult::NotSent, OutcomeWord::NotSent, SaleState::InProgress),
+        (TrainingResult::Reversed, OutcomeWord::Reversed, SaleState::Unconfirmed),
+        (TrainingResult::ByAmount, OutcomeWord::Declined, SaleState::InProgress),
     ];
-    assert_eq!(table.map(|(lesson, ..)| lesson), Lesson::ALL);
-    for (lesson, outcome, on_the_way) in table {
-        let reference = lesson.as_str();
-        let begun = terminal.trains(wanted(reference, Some(lesson), sale(1001))).await.unwrap();
+    assert_eq!(table.map(|(result, ..)| result), TrainingResult::ALL);
+    for (result, outcome, on_the_way) in table {
+        let reference = result.as_str();
+        let begun = terminal.trains(wanted(reference, Some(result), sale(1001))).await.unwrap();
         assert!(begun.training && begun.state == SaleState::WaitingForCard);
-        let busy = terminal.trains(wanted("second", Some(lesson), sale(1001))).await;
+        let busy = terminal.trains(wanted("second", Some(result), sale(1001))).await;
         assert!(matches!(busy, Err(Refused::Busy { .. })), "one at a time: {busy:?}");
         let (mut view, states) = terminal.trained(reference).await;
         if view.state == SaleState::AwaitingSignature {
@@ -113,16 +113,16 @@ async fn each_outcome_is_seen_with_the_real_states() {
             let signed = |reply| Command::Signature { till, reference, accepted: true, by, reply };
             view = terminal.asks(signed).await.unwrap();
         }
-        assert_eq!(view.outcome, Some(outcome), "{lesson:?} {view:?}");
-        assert!(states.contains(&on_the_way), "{lesson:?} {states:?}");
-        let approved = (lesson == Lesson::Partial).then(|| "5.00".to_owned());
+        assert_eq!(view.outcome, Some(outcome), "{result:?} {view:?}");
+        assert!(states.contains(&on_the_way), "{result:?} {states:?}");
+        let approved = (result == TrainingResult::Partial).then(|| "5.00".to_owned());
         assert!(approved.is_none_or(|approved| view.approved_amount == Some(approved)), "{view:?}");
         sleep(Duration::from_secs(1)).await;
     }
     terminal.knows_nothing().await;
     let trained = terminal.asks(|reply| Command::List { till: None, since: SaleNumber::BEFORE_ALL, limit: 99, reply });
     let trained = trained.await.unwrap();
-    assert_eq!(trained.len(), Lesson::ALL.len());
+    assert_eq!(trained.len(), TrainingResult::ALL.len());
     assert!(trained.iter().all(|view| view.training));
 }
 
@@ -148,16 +148,17 @@ async fn each_kind_and_what_follows_it() {
         ("void", of(Kind::Reversal, "asked")),
     ];
     for (reference, fields) in steps {
-        for lesson in [Lesson::Approved, Lesson::Unconfirmed] {
+        for result in [TrainingResult::Approved, TrainingResult::Unconfirmed] {
             // Nothing can follow a reversed transaction.
-            let name = if lesson == Lesson::Approved { reference.to_owned() } else { format!("{reference} lost") };
-            if lesson == Lesson::Unconfirmed && fields.of.is_some() {
+            let name =
+                if result == TrainingResult::Approved { reference.to_owned() } else { format!("{reference} lost") };
+            if result == TrainingResult::Unconfirmed && fields.of.is_some() {
                 continue;
             }
-            let begun = terminal.trains(wanted(&name, Some(lesson), fields.clone())).await;
+            let begun = terminal.trains(wanted(&name, Some(result), fields.clone())).await;
             assert!(begun.is_ok(), "{name}: {begun:?}");
             let (view, _) = terminal.trained(&name).await;
-            let undone = lesson == Lesson::Unconfirmed && fields.kind.is_undone_when_unknown();
+            let undone = result == TrainingResult::Unconfirmed && fields.kind.is_undone_when_unknown();
             let outcome = if undone { OutcomeWord::Reversed } else { OutcomeWord::Approved };
             assert_eq!(view.outcome, Some(outcome), "{name}: {view:?}");
             sleep(Duration::from_secs(1)).await;
@@ -168,7 +169,7 @@ async fn each_kind_and_what_follows_it() {
     }
     assert_eq!(terminal.shows("sale").await.unwrap().left.as_deref(), Some("7.00"));
     // A refund whose answer is lost is carried out in the end.
-    let lost = wanted("lost", Some(Lesson::Unconfirmed), amount(of(Kind::Refund, "sale"), 100));
+    let lost = wanted("lost", Some(TrainingResult::Unconfirmed), amount(of(Kind::Refund, "sale"), 100));
     terminal.trains(lost).await.unwrap();
     let (view, states) = terminal.trained("lost").await;
     assert_eq!(view.outcome, Some(OutcomeWord::Approved), "{view:?}");
@@ -181,14 +182,14 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), ALLOWED);
     terminal.sold(1, TILL, 1000);
-    let trained = wanted("R2", Some(Lesson::Approved), sale(1000));
+    let trained = wanted("R2", Some(TrainingResult::Approved), sale(1000));
     terminal.trains(trained).await.unwrap();
     let (view, _) = terminal.trained("R2").await;
     let payment = view.payment_id.clone().unwrap();
     // Training names a real transaction.
     for of in [by_reference(TILL, 1), EarlierName::Payment(PaymentId::new(id(1)))] {
         let fields = WishFields { of: Some(of), amount: Some(eur(100)), ..WishFields::new(Kind::Refund) };
-        let refused = terminal.trains(wanted("R3", Some(Lesson::Approved), fields)).await.unwrap_err();
+        let refused = terminal.trains(wanted("R3", Some(TrainingResult::Approved), fields)).await.unwrap_err();
         assert!(refused.to_string().contains("training") || matches!(refused, Refused::NoSuchSale { .. }), "{refused}");
     }
     // A real request names a training transaction.
@@ -206,14 +207,14 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
         terminal.agent.till_asks(Command::Begin { wanted: Box::new(wanted), reply });
         answer.try_recv().unwrap()
     };
-    let stray = real(wanted("R4", Some(Lesson::Approved), of(Kind::Refund, "R1")));
+    let stray = real(wanted("R4", Some(TrainingResult::Approved), of(Kind::Refund, "R1")));
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
     let stray = terminal.trains(wanted("R4", None, of(Kind::Refund, "R2"))).await;
     assert!(matches!(stray, Err(Refused::NotPossible { .. })), "{stray:?}");
     // In training, the same reference means another transaction, and the same request returns the same one.
-    let again = terminal.trains(wanted("R2", Some(Lesson::Approved), sale(1000))).await.unwrap();
+    let again = terminal.trains(wanted("R2", Some(TrainingResult::Approved), sale(1000))).await.unwrap();
     assert!(again.replayed && again.training);
-    let other = terminal.trains(wanted("R2", Some(Lesson::Declined), sale(1000))).await;
+    let other = terminal.trains(wanted("R2", Some(TrainingResult::Declined), sale(1000))).await;
     assert!(matches!(other, Err(Refused::AmountDiffers { .. })), "{other:?}");
     assert!(terminal.shows("R1").await.is_err(), "a real one is not shown as one of training");
     assert!(
@@ -226,7 +227,7 @@ async fn what_is_real_and_what_is_training_never_refer_to_each_other() {
 async fn nobody_trains_where_it_is_not_allowed() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), "");
-    let refused = terminal.trains(wanted("R1", Some(Lesson::Approved), sale(1000))).await;
+    let refused = terminal.trains(wanted("R1", Some(TrainingResult::Approved), sale(1000))).await;
     assert_eq!(refused, Err(Refused::TrainingOff));
     assert!(!terminal.agent.status(|_| true).may_train);
     assert!(!folder.path().join("training.db").exists());
@@ -237,7 +238,7 @@ async fn nobody_trains_where_it_is_not_allowed() {
 async fn the_receipt_says_that_it_is_training_and_is_not_printed() {
     let folder = TempDir::new().unwrap();
     let mut terminal = Terminal::start(folder.path(), ALLOWED);
-    terminal.trains(wanted("R1", Some(Lesson::Approved), sale(1000))).await.unwrap();
+    terminal.trains(wanted("R1", Some(TrainingResult::Approved), sale(1000))).await.unwrap();
     terminal.trained("R1").await;
     for copy in [ReceiptCopy::Merchant, ReceiptCopy::Customer] {
         let (till, reference) = (TILL.to_owned(), Reference::parse("R1").unwrap());
@@ -264,7 +265,7 @@ async fn a_power_cut_in_training_is_no_business_of_the_gateways() {
         let reference = format!("cut {nth}");
         {
             let mut before = Terminal::start(folder.path(), ALLOWED);
-            before.trains(wanted(&reference, Some(Lesson::Unconfirmed), sale(1000))).await.unwrap();
+            before.trains(wanted(&reference, Some(TrainingResult::Unconfirmed), sale(1000))).await.unwrap();
             while before.shows(&reference).await.unwrap().state != *until {
                 sleep(Duration::from_millis(50)).await;
             }

@@ -227,30 +227,30 @@ async fn what_cannot_be_read_is_named_by_every_close_and_counted_once_by_the_fir
     assert_eq!((counted(&close), names(&close)), (with_the_ninth(sums_of(|_| true)), open_at_all_times()));
     for (number, till, ..) in ended() {
         for (how, way) in WAYS {
-            let scene = format!("transaction {number}, {how}");
+            let scenario = format!("transaction {number}, {how}");
             let (mut terminal, file, _folder) = terminal_of(&day);
             let before = file.spoil(number, way);
             let hidden = hidden_by(number);
             let first = terminal.closes().await;
-            assert_eq!(counted(&first), with_the_ninth(sums_of(|one| !hidden.contains(&one))), "{scene}: the first");
-            assert_eq!(names(&first), open_without(number), "{scene}: the first");
+            assert_eq!(counted(&first), with_the_ninth(sums_of(|one| !hidden.contains(&one))), "{scenario}: the first");
+            assert_eq!(names(&first), open_without(number), "{scenario}: the first");
             // The transaction's till sees it with its reference, and other tills do not.
             let item = |close: &Close| close.open.iter().find(|item| item.number.get() == number).cloned().unwrap();
             let its_name = (Some(till.to_owned()), Some(format!("R{number}")));
             let name = |close: &Close| (item(close).till, item(close).reference.map(|reference| reference.to_string()));
-            assert_eq!(name(&first), its_name, "{scene}");
-            assert_eq!(name(&first.clone().told_to(|other| other != till)), (None, None), "{scene}");
-            assert!(first.waits_for_somebody(), "{scene}");
+            assert_eq!(name(&first), its_name, "{scenario}");
+            assert_eq!(name(&first.clone().told_to(|other| other != till)), (None, None), "{scenario}");
+            assert!(first.waits_for_somebody(), "{scenario}");
             let second = terminal.closes().await;
-            assert_eq!(counted(&second), Counted::default(), "{scene}: the second");
-            assert_eq!(names(&second), open_without(number), "{scene}: the second");
+            assert_eq!(counted(&second), Counted::default(), "{scenario}: the second");
+            assert_eq!(names(&second), open_without(number), "{scenario}: the second");
             file.mend(&before);
             let third = terminal.closes().await;
-            assert_eq!(counted(&third), sums_of(|one| hidden.contains(&one)), "{scene}: the third");
-            assert_eq!(names(&third), open_at_all_times(), "{scene}: the third");
+            assert_eq!(counted(&third), sums_of(|one| hidden.contains(&one)), "{scenario}: the third");
+            assert_eq!(names(&third), open_at_all_times(), "{scenario}: the third");
             let fourth = terminal.closes().await;
-            assert_eq!(counted(&fourth), Counted::default(), "{scene}: the fourth");
-            assert_eq!(names(&fourth), open_at_all_times(), "{scene}: the fourth");
+            assert_eq!(counted(&fourth), Counted::default(), "{scenario}: the fourth");
+            assert_eq!(names(&fourth), open_at_all_times(), "{scenario}: the fourth");
         }
     }
 }
@@ -274,9 +274,9 @@ async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
     let day = a_day();
     for (number, ..) in ended() {
         for (how, way) in WAYS {
-            let scene = format!("transaction {number}, {how}");
+            let scenario = format!("transaction {number}, {how}");
             let (mut terminal, file, _folder) = terminal_of(&day);
-            assert_eq!(names(&terminal.closes().await), open_at_all_times(), "{scene}");
+            assert_eq!(names(&terminal.closes().await), open_at_all_times(), "{scenario}");
             let before = file.spoil(number, way);
             let open = open_at_all_times().into_iter().map(|(is, of, left)| match (number, of) {
                 (5 | 7, of) if of == number => (is, of, None),
@@ -286,12 +286,12 @@ async fn what_was_counted_and_cannot_be_read_since_is_counted_no_second_time() {
             });
             let open: Vec<_> = open.collect();
             for close in [terminal.closes().await, terminal.closes().await] {
-                assert_eq!(counted(&close), Counted::default(), "{scene}");
-                assert_eq!(names(&close), open, "{scene}");
+                assert_eq!(counted(&close), Counted::default(), "{scenario}");
+                assert_eq!(names(&close), open, "{scenario}");
             }
             file.mend(&before);
             let close = terminal.closes().await;
-            assert_eq!((counted(&close), names(&close)), (Counted::default(), open_at_all_times()), "{scene}");
+            assert_eq!((counted(&close), names(&close)), (Counted::default(), open_at_all_times()), "{scenario}");
         }
     }
 }
@@ -302,7 +302,7 @@ async fn no_close_is_made_over_damage_in_what_has_no_end() {
     let day = a_day();
     for number in [1_u64, 7, 8] {
         for (how, way) in WAYS {
-            let scene = format!("transaction {number}, {how}");
+            let scenario = format!("transaction {number}, {how}");
             let (mut terminal, file, _folder) = terminal_of(&day);
             let settled = |is: u8| {
                 let sql = format!("UPDATE sale SET settled = {is} WHERE number = {number}");
@@ -311,12 +311,12 @@ async fn no_close_is_made_over_damage_in_what_has_no_end() {
             settled(0);
             let before = file.spoil(number, way);
             let refused = terminal.tries_to_close().await;
-            assert!(matches!(refused, Err(Refused::Journal { .. })), "{scene}: {refused:?}");
-            assert!(terminal.agent.engine.journal.book().last_close().unwrap().is_none(), "{scene}");
+            assert!(matches!(refused, Err(Refused::Journal { .. })), "{scenario}: {refused:?}");
+            assert!(terminal.agent.engine.journal.book().last_close().unwrap().is_none(), "{scenario}");
             file.mend(&before);
             let close = terminal.closes().await;
-            assert_eq!((close.number, counted(&close)), (1, with_the_ninth(sums_of(|_| true))), "{scene}");
-            assert_eq!(names(&close), open_at_all_times(), "{scene}");
+            assert_eq!((close.number, counted(&close)), (1, with_the_ninth(sums_of(|_| true))), "{scenario}");
+            assert_eq!(names(&close), open_at_all_times(), "{scenario}");
         }
     }
 }

@@ -78,7 +78,7 @@ pub enum FrameError {
 }
 
 /// The position in the bytes.
-enum Place {
+enum Position {
     /// Between frames.
     Outside,
     /// After a DLE between frames.
@@ -99,7 +99,7 @@ enum Place {
 
 /// A finder of frames in a byte stream. It keeps at most one message, and allocates memory only for received bytes.
 pub struct Frames {
-    place: Place,
+    position: Position,
     message: Vec<u8>,
 }
 
@@ -113,7 +113,7 @@ impl Frames {
     /// Creates a finder that is between frames.
     #[must_use]
     pub const fn new() -> Self {
-        Self { place: Place::Outside, message: Vec::new() }
+        Self { position: Position::Outside, message: Vec::new() }
     }
 
     /// Takes bytes from the front of `chunk` until there is an event. Call this function until it returns `None`.
@@ -128,42 +128,42 @@ impl Frames {
     }
 
     fn byte(&mut self, byte: u8) -> Option<Heard> {
-        match (&self.place, byte) {
-            (Place::Outside, ACK) => return Some(Heard::Ack),
-            (Place::Outside, NAK) => return Some(Heard::Nak),
-            (Place::Outside | Place::OutsideDle, DLE) => self.place = Place::OutsideDle,
+        match (&self.position, byte) {
+            (Position::Outside, ACK) => return Some(Heard::Ack),
+            (Position::Outside, NAK) => return Some(Heard::Nak),
+            (Position::Outside | Position::OutsideDle, DLE) => self.position = Position::OutsideDle,
             // This also applies inside a frame: a single DLE before STX can only begin a new frame.
-            (Place::OutsideDle | Place::InsideDle | Place::LostDle, STX) => {
+            (Position::OutsideDle | Position::InsideDle | Position::LostDle, STX) => {
                 self.message.clear();
-                self.place = Place::Inside;
+                self.position = Position::Inside;
             }
-            (Place::Outside | Place::OutsideDle, _) => return Some(self.lose(FrameError::Noise)),
-            (Place::Inside, DLE) => self.place = Place::InsideDle,
-            (Place::Inside, _) | (Place::InsideDle, DLE) => {
+            (Position::Outside | Position::OutsideDle, _) => return Some(self.lose(FrameError::Noise)),
+            (Position::Inside, DLE) => self.position = Position::InsideDle,
+            (Position::Inside, _) | (Position::InsideDle, DLE) => {
                 if self.message.len() == MAX_MESSAGE {
                     return Some(self.lose(FrameError::TooLong));
                 }
                 self.message.push(byte);
-                self.place = Place::Inside;
+                self.position = Position::Inside;
             }
-            (Place::InsideDle, ETX) => self.place = Place::Checksum,
-            (Place::InsideDle, _) => return Some(self.lose(FrameError::Escape { byte })),
-            (Place::Checksum, _) => self.place = Place::ChecksumHigh(byte),
-            (Place::ChecksumHigh(low), _) => return Some(self.end(u16::from_le_bytes([*low, byte]))),
-            (Place::Lost, DLE) => self.place = Place::LostDle,
-            (Place::Lost | Place::LostDle, _) => self.place = Place::Lost,
+            (Position::InsideDle, ETX) => self.position = Position::Checksum,
+            (Position::InsideDle, _) => return Some(self.lose(FrameError::Escape { byte })),
+            (Position::Checksum, _) => self.position = Position::ChecksumHigh(byte),
+            (Position::ChecksumHigh(low), _) => return Some(self.end(u16::from_le_bytes([*low, byte]))),
+            (Position::Lost, DLE) => self.position = Position::LostDle,
+            (Position::Lost | Position::LostDle, _) => self.position = Position::Lost,
         }
         None
     }
 
     fn lose(&mut self, why: FrameError) -> Heard {
         self.message = Vec::new();
-        self.place = Place::Lost;
+        self.position = Position::Lost;
         Heard::Bad(why)
     }
 
     fn end(&mut self, found: u16) -> Heard {
-        self.place = Place::Outside;
+        self.position = Position::Outside;
         let message = std::mem::take(&mut self.message);
         let wanted = crc::next(crc::crc(&message), ETX);
         if found != wanted {
@@ -178,13 +178,13 @@ impl Frames {
     /// Returns whether a frame has begun but not ended.
     #[must_use]
     pub const fn is_inside(&self) -> bool {
-        !matches!(self.place, Place::Outside | Place::Lost | Place::LostDle)
+        !matches!(self.position, Position::Outside | Position::Lost | Position::LostDle)
     }
 
     /// Returns whether the finder is between frames and not in noise.
     #[must_use]
     pub const fn is_outside(&self) -> bool {
-        matches!(self.place, Place::Outside)
+        matches!(self.position, Position::Outside)
     }
 
     /// Handles a silence of T1, after which a new frame can begin. Returns an error if the silence broke off a frame.

@@ -28,7 +28,7 @@ use crate::zvt::apdu::Apdu;
 use crate::zvt::bmp::Fields;
 use crate::zvt::code;
 use crate::zvt::command::Command;
-use pos_till_api::follow::{Follower, Heard, PAUSE, Silence, Turn};
+use pos_till_api::follow::{Follower, Heard, NextActor, PAUSE, Silence};
 use pos_till_api::{Ask, Begin, Copy, Kind, OnSilence, Outcome, PrintLine, Said, Sale, State, Status, Taken};
 use reprint::Range;
 use till::{Frame, Till};
@@ -429,23 +429,23 @@ impl Job {
         let (waits, is_up) = (sale.to_confirm.is_some(), self.till.is_up);
         self.till.say_step(&sale, flow);
         (payment.state, payment.text) = (Some(sale.state), Some(sale.text.clone()));
-        match sale.state.turn() {
-            Turn::Word if waits && is_up => self.tell(payment, sale, code::OK, flow),
-            Turn::Word if waits => self.confirm_by_silence(payment.follower, payment.confirm, flow),
+        match sale.state.next_actor() {
+            NextActor::Till if waits && is_up => self.tell(payment, sale, code::OK, flow),
+            NextActor::Till if waits => self.confirm_by_silence(payment.follower, payment.confirm, flow),
             // The cashier compares the signature if the terminal prints the slip and the till can wait that long.
-            Turn::Signature if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
+            NextActor::Cashier if !(flow.hears_intermediate() && flow.prints_payments() && is_up) => {
                 self.ask(payment.follower.sign(true), Stage::Following(payment), flow);
             }
-            Turn::Open | Turn::Over => self.ended(payment, sale, flow),
-            Turn::Watch if sale.state == State::WaitingForCard && !is_up && !payment.stopped => {
+            NextActor::Recovery | NextActor::None => self.ended(payment, sale, flow),
+            NextActor::Agent if sale.state == State::WaitingForCard && !is_up && !payment.stopped => {
                 payment.stopped = true;
                 self.cancel(payment, flow);
             }
             // In these states the terminal does not delay its answer.
-            Turn::Signature | Turn::Word => {
+            NextActor::Cashier | NextActor::Till => {
                 self.ask_at(flow.now + PAUSE, payment.follower.watch(), Stage::Following(payment), flow);
             }
-            Turn::Watch => self.ask(payment.follower.watch(), Stage::Following(payment), flow),
+            NextActor::Agent => self.ask(payment.follower.watch(), Stage::Following(payment), flow),
         }
     }
 

@@ -61,7 +61,7 @@ impl Device {
         self.now = now;
         self.faults.forget_next_message();
         self.script = ScriptRun::new(script, now);
-        self.settle();
+        self.run_due();
     }
 
     /// Records an event.

@@ -6,7 +6,7 @@ use super::super::wanted;
 use super::{Job, Stage, Standing, WATCH_S, because, refused};
 use crate::nexo::enums::{Category, ErrorCondition};
 use crate::nexo::reference::{replaces, replacing};
-use pos_till_api::follow::{Follower, Heard, Turn};
+use pos_till_api::follow::{Follower, Heard, NextActor};
 use pos_till_api::{Ask, Begin, Copy, Kind, Outcome, ProblemType, Receipt, Said, Sale, State};
 
 /// A transaction that the session asked the terminal to begin, or that the terminal already has.
@@ -73,16 +73,20 @@ impl Job {
     fn goes_on(&mut self, mut following: Following, sale: Sale, flow: &mut Flow<'_>) {
         let declined_reversal =
             sale.kind == Kind::Reversal && sale.outcome == Some(Outcome::Declined) && !replaces(&sale.reference);
-        match sale.state.turn() {
-            Turn::Watch | Turn::Word => self.ask(following.follower.watch(), Stage::Following(following), flow),
+        match sale.state.next_actor() {
+            NextActor::Agent | NextActor::Till => {
+                self.ask(following.follower.watch(), Stage::Following(following), flow)
+            }
             // The cashier compares the signature. The receipt says that the customer must sign, and the cashier can
             // cancel the payment by a reversal.
-            Turn::Signature => self.ask(following.follower.sign(true), Stage::Following(following), flow),
-            Turn::Over if declined_reversal && sale.of.is_some() && self.identity().category == Category::Reversal => {
+            NextActor::Cashier => self.ask(following.follower.sign(true), Stage::Following(following), flow),
+            NextActor::None
+                if declined_reversal && sale.of.is_some() && self.identity().category == Category::Reversal =>
+            {
                 self.give_back(following.standing(), sale, flow);
             }
-            Turn::Over => self.read_receipt(Receipts::from(Copy::Merchant, sale), flow),
-            Turn::Open => self.told(&sale, &[], flow),
+            NextActor::None => self.read_receipt(Receipts::from(Copy::Merchant, sale), flow),
+            NextActor::Recovery => self.told(&sale, &[], flow),
         }
     }
 

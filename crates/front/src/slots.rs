@@ -106,7 +106,7 @@ pub(crate) enum Lasting {
 
 /// All connections of the front.
 #[derive(Debug, Default)]
-pub(crate) struct Places(Mutex<Inner>);
+pub(crate) struct Slots(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -130,8 +130,8 @@ struct Connection {
 
 /// A connection's slot. Dropping this value frees the slot.
 #[derive(Debug)]
-pub(crate) struct Place {
-    places: Arc<Places>,
+pub(crate) struct Slot {
+    slots: Arc<Slots>,
     id: u64,
     whence: Whence,
     leave: Arc<Notify>,
@@ -140,23 +140,23 @@ pub(crate) struct Place {
 
 /// A request in progress. Dropping this value ends the request.
 #[derive(Debug)]
-pub(crate) struct UnderWay(Arc<Place>);
+pub(crate) struct UnderWay(Arc<Slot>);
 
-impl Places {
+impl Slots {
     /// Returns a slot for a new connection, or `None` if every slot for unidentified callers is serving an identified
     /// caller.
-    pub(crate) fn enter(self: &Arc<Self>, whence: Whence) -> Option<Arc<Place>> {
+    pub(crate) fn enter(self: &Arc<Self>, whence: Whence) -> Option<Arc<Slot>> {
         let mut inner = self.inner();
         if !inner.room_for_a_stranger() {
             return None;
         }
         let id = inner.next();
         let (leave, answer_now) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let place = Place { places: Arc::clone(self), id, whence, leave, answer_now };
-        let (leave, answer_now) = (Arc::clone(&place.leave), Arc::clone(&place.answer_now));
+        let slot = Slot { slots: Arc::clone(self), id, whence, leave, answer_now };
+        let (leave, answer_now) = (Arc::clone(&slot.leave), Arc::clone(&slot.answer_now));
         let connection = Connection { whence, known: None, under_way: None, since: id, leave, answer_now };
         inner.connections.insert(id, connection);
-        Some(Arc::new(place))
+        Some(Arc::new(slot))
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -257,7 +257,7 @@ impl Inner {
     }
 }
 
-impl Place {
+impl Slot {
     /// Waits until the connection must give its slot to another connection.
     pub(crate) async fn left(&self) {
         self.leave.notified().await;
@@ -270,13 +270,13 @@ impl Place {
 
     /// Returns the identified caller of the connection, if any.
     pub(crate) fn known(&self) -> Option<Owner> {
-        let inner = self.places.inner();
+        let inner = self.slots.inner();
         inner.connections.get(&self.id).and_then(|connection| connection.known.clone())
     }
 
     /// Begins a request of this owner. A connection has one request at a time.
     pub(crate) fn begin(self: &Arc<Self>, owner: Owner, lasting: Lasting) -> Result<UnderWay, Problem> {
-        let mut inner = self.places.inner();
+        let mut inner = self.slots.inner();
         let limits = owner.limits();
         let (what, most) = match lasting {
             Lasting::Answer => ("requests", limits.requests),
@@ -315,15 +315,15 @@ fn leaves() -> Problem {
     Problem::too_many("a newer connection replaces this one; connect again", 1)
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        self.places.inner().connections.remove(&self.id);
+        self.slots.inner().connections.remove(&self.id);
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut inner = self.0.places.inner();
+        let mut inner = self.0.slots.inner();
         let moment = inner.next();
         if let Some(connection) = inner.connections.get_mut(&self.0.id) {
             (connection.under_way, connection.since) = (None, moment);
@@ -389,28 +389,28 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_stranger_leaves_for_the_newest_and_nobody_who_is_known_does() {
-        let places = Arc::new(Places::default());
-        let known = places.enter(host(0)).unwrap();
+        let slots = Arc::new(Slots::default());
+        let known = slots.enter(host(0)).unwrap();
         drop(known.begin(till(1), Lasting::Answer).unwrap());
-        let strangers: Vec<_> = (1..=STRANGERS + 1).map(|n| places.enter(host(n)).unwrap()).collect();
+        let strangers: Vec<_> = (1..=STRANGERS + 1).map(|n| slots.enter(host(n)).unwrap()).collect();
         assert!(is_told(strangers[0].left()).await, "the oldest");
         assert!(!is_told(strangers[1].left()).await && !is_told(known.left()).await);
         let late = strangers[0].begin(till(1), Lasting::Answer);
         assert!(late.is_err(), "not let in at the last moment");
         drop((strangers, known));
-        assert!(places.inner().connections.is_empty());
+        assert!(slots.inner().connections.is_empty());
     }
 
     /// An address that connects quickly or sends slowly takes only its own slots.
     #[tokio::test(start_paused = true)]
     async fn the_address_with_the_most_places_gives_one_up_although_its_requests_are_under_way() {
-        let places = Arc::new(Places::default());
-        let honest = places.enter(host(0)).unwrap();
+        let slots = Arc::new(Slots::default());
+        let honest = slots.enter(host(0)).unwrap();
         let mut slow = Vec::new();
         for n in 0..4 * STRANGERS {
-            let place = places.enter(host(1 + n % 6)).unwrap();
-            let begun = place.begin(Owner::Stranger(place.whence()), Lasting::Answer).ok();
-            slow.push((place, begun));
+            let slot = slots.enter(host(1 + n % 6)).unwrap();
+            let begun = slot.begin(Owner::Stranger(slot.whence()), Lasting::Answer).ok();
+            slow.push((slot, begun));
         }
         assert!(!is_told(honest.left()).await);
         assert!(honest.begin(till(1), Lasting::Answer).is_ok());
@@ -419,8 +419,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_a_stranger_has_under_way_takes_nothing_from_a_till_or_a_page_of_its_address() {
-        let places = Arc::new(Places::default());
-        let enter = || places.enter(host(1)).unwrap();
+        let slots = Arc::new(Slots::default());
+        let enter = || slots.enter(host(1)).unwrap();
         let stranger = || Owner::Stranger(host(1));
         let slow: Vec<_> =
             (0..STRANGER.requests).map(|_| enter().begin(stranger(), Lasting::Answer).unwrap()).collect();
@@ -446,14 +446,14 @@ mod tests {
             ]
         };
         for owner in [till(1), Owner::Page(host(1)), Owner::Session(SessionDigest::of(b"x"))] {
-            let places = Arc::new(Places::default());
+            let slots = Arc::new(Slots::default());
             let mut under_way = Vec::new();
             for (kind, most) in kinds(owner.limits()) {
                 assert!(most > 0, "{owner:?} {kind:?}");
                 for _ in 0..most {
-                    under_way.push(places.enter(host(1)).unwrap().begin(owner.clone(), kind).unwrap());
+                    under_way.push(slots.enter(host(1)).unwrap().begin(owner.clone(), kind).unwrap());
                 }
-                let more = places.enter(host(2)).unwrap();
+                let more = slots.enter(host(2)).unwrap();
                 assert!(more.begin(owner.clone(), kind).is_err(), "{owner:?} {kind:?}");
                 assert!(more.begin(till(2), kind).is_ok(), "another till");
             }
@@ -462,8 +462,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_first_wait_of_a_till_is_answered_when_a_fifth_comes() {
-        let places = Arc::new(Places::default());
-        let wait = |of: usize| places.enter(host(of)).unwrap().begin(till(of), Lasting::Wait).unwrap();
+        let slots = Arc::new(Slots::default());
+        let wait = |of: usize| slots.enter(host(of)).unwrap().begin(till(of), Lasting::Wait).unwrap();
         let mut waits: Vec<_> = (0..4).map(|_| wait(1)).collect();
         assert!(!is_told(waits[0].answer_now()).await);
         waits.push(wait(1));
@@ -471,8 +471,8 @@ mod tests {
         assert!(!is_told(waits[4].answer_now()).await);
         // The number of waits that are being answered is also limited.
         let more: Vec<_> = (0..3).map(|_| wait(1)).collect();
-        assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Wait).is_err());
-        assert!(places.enter(host(1)).unwrap().begin(till(1), Lasting::Answer).is_ok());
+        assert!(slots.enter(host(1)).unwrap().begin(till(1), Lasting::Wait).is_err());
+        assert!(slots.enter(host(1)).unwrap().begin(till(1), Lasting::Answer).is_ok());
         drop(more);
         drop(waits.drain(..).rev().collect::<Vec<_>>());
         let waits: Vec<_> = (0..4).map(|_| wait(1)).collect();
@@ -485,17 +485,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_till_has_a_share_of_connections_and_no_more() {
-        let places = Arc::new(Places::default());
+        let slots = Arc::new(Slots::default());
         let mut held = Vec::new();
         for n in 0..TILL.connections {
-            let place = places.enter(host(n)).unwrap();
-            drop(place.begin(till(1), Lasting::Answer).unwrap());
-            held.push(place);
+            let slot = slots.enter(host(n)).unwrap();
+            drop(slot.begin(till(1), Lasting::Answer).unwrap());
+            held.push(slot);
         }
-        let other = places.enter(host(99)).unwrap();
+        let other = slots.enter(host(99)).unwrap();
         drop(other.begin(till(2), Lasting::Answer).unwrap());
         assert!(!is_told(held[0].left()).await);
-        let next = places.enter(host(98)).unwrap();
+        let next = slots.enter(host(98)).unwrap();
         drop(next.begin(till(1), Lasting::Answer).unwrap());
         assert!(is_told(held[0].left()).await, "the one that was idle for longest");
         assert!(!is_told(held[1].left()).await && !is_told(other.left()).await);

@@ -20,7 +20,7 @@ use axum::extract::{Extension, Request};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
-use pos_till_api::deadlines::TURN;
+use pos_till_api::deadlines::READ_PERMIT;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -59,7 +59,7 @@ enum Owner {
 
 /// The connections of one listener.
 #[derive(Debug, Default)]
-pub(super) struct ConnectionPlaces(Mutex<Inner>);
+pub(super) struct ConnectionSlots(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
@@ -91,8 +91,8 @@ pub(super) struct Allowance {
 
 /// A connection's slot, which is freed when this value is dropped.
 #[derive(Debug)]
-pub(super) struct ConnectionPlace {
-    places: Arc<ConnectionPlaces>,
+pub(super) struct ConnectionSlot {
+    slots: Arc<ConnectionSlots>,
     id: u64,
     peer: Option<u32>,
     leave: Arc<Notify>,
@@ -101,22 +101,22 @@ pub(super) struct ConnectionPlace {
 /// A request in progress, which ends when this value is dropped.
 #[derive(Debug)]
 struct UnderWay {
-    place: Arc<ConnectionPlace>,
+    slot: Arc<ConnectionSlot>,
     allowance: Arc<Allowance>,
     _request: OwnedSemaphorePermit,
 }
 
-impl ConnectionPlaces {
+impl ConnectionSlots {
     /// Returns a slot for a new connection, which there always is. `peer` is the user at the other end, if the system
     /// reports one.
-    pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<ConnectionPlace> {
+    pub(super) fn enter(self: &Arc<Self>, peer: Option<u32>) -> Arc<ConnectionSlot> {
         let mut inner = self.inner();
         let owner = Owner::Stranger(peer);
         inner.make_room(&owner, STRANGERS);
         let (id, leave) = (inner.next(), Arc::new(Notify::new()));
         let connection = Connection { owner, busy: false, since: id, leave: Arc::clone(&leave) };
         inner.connections.insert(id, connection);
-        Arc::new(ConnectionPlace { places: Arc::clone(self), id, peer, leave })
+        Arc::new(ConnectionSlot { slots: Arc::clone(self), id, peer, leave })
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -146,7 +146,7 @@ impl Inner {
 
     fn allowance(&mut self, owner: &Owner, limits: Limits) -> Arc<Allowance> {
         let new = || {
-            let semaphore = |places| Arc::new(Semaphore::new(places));
+            let semaphore = |slots| Arc::new(Semaphore::new(slots));
             let (requests, listeners) = (semaphore(limits.requests), semaphore(limits.listeners));
             Arc::new(Allowance { limits, requests, listeners, reading: semaphore(1) })
         };
@@ -154,7 +154,7 @@ impl Inner {
     }
 }
 
-impl ConnectionPlace {
+impl ConnectionSlot {
     /// Waits until the connection must close to make room for another one.
     pub(super) async fn left(&self) {
         self.leave.notified().await;
@@ -166,7 +166,7 @@ impl ConnectionPlace {
             Some(user) => (Owner::User(user), USER),
             None => (Owner::Till(Arc::clone(till)), TILL),
         };
-        let mut inner = self.places.inner();
+        let mut inner = self.slots.inner();
         let allowance = inner.allowance(&owner, limits);
         let known = inner.connections.get(&self.id).map(|connection| connection.owner == owner);
         if known == Some(false) {
@@ -184,21 +184,21 @@ impl ConnectionPlace {
         })?;
         connection.busy = true;
         drop(inner);
-        Ok(UnderWay { place: Arc::clone(self), allowance, _request: request })
+        Ok(UnderWay { slot: Arc::clone(self), allowance, _request: request })
     }
 }
 
-impl Drop for ConnectionPlace {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.places.inner().connections.remove(&self.id);
+        self.slots.inner().connections.remove(&self.id);
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        let mut inner = self.place.places.inner();
+        let mut inner = self.slot.slots.inner();
         let moment = inner.next();
-        if let Some(connection) = inner.connections.get_mut(&self.place.id) {
+        if let Some(connection) = inner.connections.get_mut(&self.slot.id) {
             (connection.busy, connection.since) = (false, moment);
         }
     }
@@ -215,10 +215,10 @@ impl Allowance {
         })
     }
 
-    /// Waits for the caller's turn to read the journal. A caller reads one list or count at a time.
-    pub(super) async fn turn_to_read(&self) -> Result<OwnedSemaphorePermit, Failure> {
-        let turn = timeout(TURN, Arc::clone(&self.reading).acquire_owned()).await;
-        turn.ok().and_then(Result::ok).ok_or_else(|| {
+    /// Waits for the permit to read the journal. A caller reads one list or count at a time.
+    pub(super) async fn permit_to_read(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let permit = timeout(READ_PERMIT, Arc::clone(&self.reading).acquire_owned()).await;
+        permit.ok().and_then(Result::ok).ok_or_else(|| {
             let who = self.limits.who;
             let message = format!("another list or count of this {who} is still being read; request one at a time");
             Failure::new(ProblemType::ListUnderWay, message)
@@ -228,13 +228,13 @@ impl Allowance {
 
 /// Counts a request that the guard has accepted, until its answer is sent or abandoned.
 pub(super) async fn count(
-    Extension(place): Extension<Arc<ConnectionPlace>>,
+    Extension(slot): Extension<Arc<ConnectionSlot>>,
     Extension(caller): Extension<Caller>,
     mut request: Request,
     next: Next,
 ) -> Response {
     // A caller without a token is counted under its user.
-    match place.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
+    match slot.begin(&caller.who().token.as_deref().unwrap_or_default().into()) {
         Ok(under_way) => {
             request.extensions_mut().insert(Arc::clone(&under_way.allowance));
             next.run(request).await.map(|body| Body::new(Counted { body, _under_way: under_way }))
@@ -277,46 +277,46 @@ mod tests {
     }
 
     /// Returns whether the connection must close.
-    async fn has_to_leave(place: &ConnectionPlace) -> bool {
-        timeout(Duration::ZERO, place.left()).await.is_ok()
+    async fn has_to_leave(slot: &ConnectionSlot) -> bool {
+        timeout(Duration::ZERO, slot.left()).await.is_ok()
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_stranger_leaves_for_the_newest_and_no_till_does() {
-        let places = Arc::new(ConnectionPlaces::default());
-        let known = places.enter(None);
+        let slots = Arc::new(ConnectionSlots::default());
+        let known = slots.enter(None);
         drop(known.begin(&till(1)).unwrap());
-        let strangers: Vec<_> = (0..=STRANGERS).map(|_| places.enter(None)).collect();
+        let strangers: Vec<_> = (0..=STRANGERS).map(|_| slots.enter(None)).collect();
         assert!(has_to_leave(&strangers[0]).await, "the oldest");
         assert!(!has_to_leave(&strangers[1]).await && !has_to_leave(&known).await);
         // A request on a connection that must close is refused.
         assert!(strangers[0].begin(&till(1)).is_err());
         // A user at the Unix socket has separate slots.
-        let of_users: Vec<_> = (0..=STRANGERS).map(|_| places.enter(Some(1000))).collect();
+        let of_users: Vec<_> = (0..=STRANGERS).map(|_| slots.enter(Some(1000))).collect();
         assert!(has_to_leave(&of_users[0]).await);
         assert!(!has_to_leave(&strangers[1]).await);
         drop((strangers, of_users, known));
-        assert!(places.inner().connections.is_empty());
+        assert!(slots.inner().connections.is_empty());
     }
 
     #[tokio::test(start_paused = true)]
     async fn of_a_till_the_connection_leaves_that_was_idle_for_longest() {
-        let places = Arc::new(ConnectionPlaces::default());
-        let mut held: Vec<_> = (0..TILL.connections).map(|_| places.enter(None)).collect();
+        let slots = Arc::new(ConnectionSlots::default());
+        let mut held: Vec<_> = (0..TILL.connections).map(|_| slots.enter(None)).collect();
         let mut under_way = Vec::new();
-        for (n, place) in held.iter().enumerate() {
-            let request = place.begin(&till(1)).unwrap();
+        for (n, slot) in held.iter().enumerate() {
+            let request = slot.begin(&till(1)).unwrap();
             // The first requests stay in progress. The others end in the order of their numbers.
             if n < TILL.requests - 1 {
                 under_way.push(request);
             }
         }
-        held.push(places.enter(None));
+        held.push(slots.enter(None));
         under_way.push(held[TILL.connections].begin(&till(1)).unwrap());
         let leaving: Vec<_> = {
             let mut leaving = Vec::new();
-            for (n, place) in held.iter().enumerate() {
-                if has_to_leave(place).await {
+            for (n, slot) in held.iter().enumerate() {
+                if has_to_leave(slot).await {
                     leaving.push(n);
                 }
             }
@@ -324,7 +324,7 @@ mod tests {
         };
         assert_eq!(leaving, [TILL.requests - 1]);
         // All requests of this till are in progress. Another till's requests are counted separately.
-        let another = places.enter(None);
+        let another = slots.enter(None);
         assert!(another.begin(&till(1)).is_err());
         drop(another.begin(&till(2)).unwrap());
         under_way.pop();

@@ -110,7 +110,7 @@ impl Seen {
 }
 
 /// One terminal's round as seen from outside.
-pub struct Scene {
+pub struct Scenario {
     inner: Mutex<Inner>,
     /// True once the till has its answer. The customer may then come to the reader.
     may_present: watch::Sender<bool>,
@@ -141,7 +141,7 @@ struct Inner {
 /// The limit for moments in a recovery. Its first steps need more kills than its wait for a retry.
 const LONGEST_RECOVERY: Duration = Duration::from_millis(400);
 
-impl Scene {
+impl Scenario {
     pub fn new() -> Arc<Self> {
         let inner = Inner {
             pid: None,
@@ -223,10 +223,10 @@ impl Scene {
             Moment::Begin(ms) => Duration::from_millis(ms),
             _ => return,
         };
-        let scene = Arc::clone(self);
+        let scenario = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(after).await;
-            let mut inner = scene.inner();
+            let mut inner = scenario.inner();
             if inner.arming == arming && inner.armed.is_some() {
                 inner.strike();
             }

@@ -11,7 +11,7 @@
 //! place, and never creates another one.
 //!
 //! A person may also write into the same file (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
-//! changes only when the agent copies the `-wal` into it ([`Place::copying`]). Between two copies, the journal's size
+//! changes only when the agent copies the `-wal` into it ([`OpenFiles::copying`]). Between two copies, the journal's size
 //! and the time of its last change stay the same, even if the clock changes. If they differ, another program has
 //! written to the journal.
 
@@ -27,7 +27,7 @@ use super::open::{beside, cannot_open};
 
 /// The open files.
 #[derive(Clone, Debug)]
-pub(super) struct Place(Arc<Files>);
+pub(super) struct OpenFiles(Arc<Files>);
 
 #[derive(Debug)]
 struct Files {
@@ -79,7 +79,7 @@ fn written(lock: &Lock) -> io::Result<Written> {
     Ok((facts.len(), facts.mtime(), facts.mtime_nsec()))
 }
 
-impl Place {
+impl OpenFiles {
     /// Identifies the files of a journal that was just opened with this lock. The WAL must exist.
     ///
     /// # Errors

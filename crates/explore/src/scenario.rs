@@ -14,7 +14,7 @@ use crate::world::World;
 
 /// A scenario, and the moves that it omits.
 #[derive(Debug, Default)]
-pub(crate) struct PlayableScene {
+pub(crate) struct PlayableScenario {
     name: String,
     behaviour: Option<&'static str>,
     /// The gateway's faults for the following requests, in their order; `None` without a fault.
@@ -23,22 +23,22 @@ pub(crate) struct PlayableScene {
     left_out: Vec<String>,
 }
 
-impl PlayableScene {
+impl PlayableScenario {
     /// Returns the scenario for a sequence of moves that begins in this world.
     pub(crate) fn of(root: &World, story: &[Move]) -> Self {
-        let mut scene = Self { name: name_of(root, story), ..Self::default() };
+        let mut scenario = Self { name: name_of(root, story), ..Self::default() };
         let mut world = root.clone();
         for one in story {
-            scene.hears(&world, *one, story);
+            scenario.hears(&world, *one, story);
             world = world.make(*one);
         }
-        while scene.troubles.last() == Some(&None) {
-            scene.troubles.pop();
+        while scenario.troubles.last() == Some(&None) {
+            scenario.troubles.pop();
         }
-        if scene.troubles.contains(&None) {
-            scene.left_out.push("a good answer between two bad ones".to_owned());
+        if scenario.troubles.contains(&None) {
+            scenario.left_out.push("a good answer between two bad ones".to_owned());
         }
-        scene
+        scenario
     }
 
     fn hears(&mut self, world: &World, one: Move, story: &[Move]) {
@@ -145,7 +145,7 @@ fn name_of(root: &World, story: &[Move]) -> String {
     if order.accept_partial { format!("{name}, parts taken") } else { name.to_owned() }
 }
 
-impl fmt::Display for PlayableScene {
+impl fmt::Display for PlayableScenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, behaviour, troubles, cuts, left_out } = self;
         let troubles: Vec<&str> = troubles.iter().map(|one| one.unwrap_or("Silent")).collect();
@@ -154,8 +154,8 @@ impl fmt::Display for PlayableScene {
             _ => ("POS_AGENT_PAIRS=1", "a_second_cut"),
         };
         let behaviour = behaviour.unwrap_or("Approves");
-        let scene = format!("{name} / {behaviour} / [{}]", troubles.join(", "));
-        writeln!(f, "  the whole agent plays it, cut at every point: POS_AGENT_SCENE='{scene}' {every} \\")?;
+        let scenario = format!("{name} / {behaviour} / [{}]", troubles.join(", "));
+        writeln!(f, "  the whole agent plays it, cut at every point: POS_AGENT_SCENARIO='{scenario}' {every} \\")?;
         write!(f, "    cargo test --profile proof --test cuts -- --nocapture {test}")?;
         if left_out.is_empty() { Ok(()) } else { write!(f, "\n  without: {}", left_out.join("; ")) }
     }
@@ -171,15 +171,15 @@ mod tests {
     }
 
     #[test]
-    fn a_story_becomes_a_scene_that_the_agent_plays() {
+    fn a_story_becomes_a_scenario_that_the_agent_plays() {
         let cut = CutAt::Not;
         let shape = shapes::ALL.iter().find(|shape| shape.name == "chip").expect("the shape");
         let root = shape.world(2);
         let lost = What::Spoilt { at: 0, makes: Makes::Approves, how: Spoilt::AnswerLost, cut };
         let look = What::Spoilt { at: 0, makes: Makes::Approves, how: Spoilt::RequestLost, cut };
         let story = [What::Begins(cut), What::ReadsCard(cut), lost, look].map(what);
-        let told = PlayableScene::of(&root, &story).to_string();
-        assert!(told.contains("POS_AGENT_SCENE='sale, chip / SilentAfter / [Silent]'"), "{told}");
+        let told = PlayableScenario::of(&root, &story).to_string();
+        assert!(told.contains("POS_AGENT_SCENARIO='sale, chip / SilentAfter / [Silent]'"), "{told}");
         assert!(!told.contains("without"), "{told}");
     }
 }

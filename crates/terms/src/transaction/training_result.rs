@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-macro_rules! lessons {
+macro_rules! training_results {
     ($($(#[$doc:meta])* $name:ident = $word:literal,)*) => {
         /// The training result, one of a closed list.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
-        pub enum Lesson { $($(#[$doc])* #[serde(rename = $word)] $name,)* }
+        pub enum TrainingResult { $($(#[$doc])* #[serde(rename = $word)] $name,)* }
 
-        impl Lesson {
+        impl TrainingResult {
             /// All training results.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
@@ -22,7 +22,7 @@ macro_rules! lessons {
     };
 }
 
-lessons! {
+training_results! {
     /// The full amount is approved.
     Approved = "approved",
     /// The bank declines.

@@ -17,18 +17,18 @@ use hyper::header::{
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use pos_till_api::ProblemType;
-use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RoutePlace, encoded};
+use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RouteSlot, encoded};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use crate::agent::{
-    Agent, AgentError, Events, Heard, LAST_EVENT_ID, PAGE, PLACE, Question, Rest, Room, SESSION, SILENCE, is_for,
+    Agent, AgentError, AnswerBody, Events, Heard, LAST_EVENT_ID, PAGE, PLACE, Question, Room, SESSION, SILENCE, is_for,
 };
 use crate::guard::{Caller, Way};
-use crate::places::{Lasting, UnderWay};
 use crate::problem::{Answer, Body, BodyError, Problem, whole};
+use crate::slots::{Lasting, UnderWay};
 
 /// The largest body in bytes, which is also the agent's limit. The request for a transaction has fewer than 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
@@ -196,12 +196,12 @@ fn confined(own: &str, body: &[u8]) -> Result<(), Problem> {
 pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasting {
     let Ok((row, _)) = find(method, path) else { return Lasting::Answer };
     let is_wait = || form_urlencoded::parse(query.unwrap_or_default().as_bytes()).any(|(name, _)| name == WAIT);
-    match row.place {
-        RoutePlace::Stream => Lasting::Stream,
-        RoutePlace::Cancel => Lasting::Cancel,
-        RoutePlace::List => Lasting::List,
-        RoutePlace::MayWait if is_wait() => Lasting::Wait,
-        RoutePlace::MayWait | RoutePlace::Answer => Lasting::Answer,
+    match row.slot {
+        RouteSlot::Stream => Lasting::Stream,
+        RouteSlot::Cancel => Lasting::Cancel,
+        RouteSlot::List => Lasting::List,
+        RouteSlot::MayWait if is_wait() => Lasting::Wait,
+        RouteSlot::MayWait | RouteSlot::Answer => Lasting::Answer,
     }
 }
 
@@ -228,7 +228,7 @@ pub(crate) async fn pass(
         headers.insert(PLACE, place);
     }
     let of_caller = if matches!(caller, Caller::Till(_)) { Room::Tills } else { Room::Page };
-    if row.place == RoutePlace::Stream {
+    if row.slot == RouteSlot::Stream {
         return listen(agent, headers, caller, of_caller).await;
     }
     let limits = (MOST_BODY, BODY_DEADLINE);
@@ -264,10 +264,10 @@ pub(crate) async fn pass(
 
 /// Waits for the answer until another wait needs the slot. In that case it asks for the current state and returns it
 /// instead.
-async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<Rest>, AgentError> {
+async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<AnswerBody>, AgentError> {
     let target = without_wait(&question.target);
     let now = Question { target, headers: question.headers.clone(), ..Question::get("") };
-    let place = agent.place(question.room).await?;
+    let slot = agent.slot(question.room).await?;
     let head = tokio::select! {
         head = agent.head(question) => Some(head?),
         () = under_way.answer_now() => None,
@@ -276,7 +276,7 @@ async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result
         Some(head) => head,
         None => agent.head(now).await?,
     };
-    Ok(Rest::of(head, place))
+    Ok(AnswerBody::of(head, slot))
 }
 
 /// Returns the target without the wait parameter. The front itself wrote this query.
@@ -421,7 +421,7 @@ mod tests {
     use tokio::time::{Instant, sleep};
 
     use super::*;
-    use crate::places::Owner;
+    use crate::slots::Owner;
 
     /// The byte that the secret repeats. No other data in this process repeats it as often.
     const SECRET: u8 = 0xA7;
@@ -537,12 +537,12 @@ mod tests {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let address = "127.0.0.1:8650".parse().unwrap();
         let way = Way { peer: address, reached: address, tls: false };
-        let places = Arc::new(crate::places::Places::default());
+        let slots = Arc::new(crate::slots::Slots::default());
         let answer = service_fn(move |request: Request<Incoming>| {
-            let (agent, place) = (Arc::clone(&agent), places.enter(way.whence()).unwrap());
+            let (agent, slot) = (Arc::clone(&agent), slots.enter(way.whence()).unwrap());
             async move {
                 let lasting = lasting(request.method(), request.uri().path(), request.uri().query());
-                let under_way = place.begin(Owner::Page(way.whence()), lasting).unwrap();
+                let under_way = slot.begin(Owner::Page(way.whence()), lasting).unwrap();
                 let page = Caller::Page { session: None };
                 let answer = pass(&agent, request, (&page, way), "local", (lasting, &under_way)).await;
                 Ok::<_, Infallible>(answer.unwrap_or_else(Answer::from))
