@@ -371,7 +371,7 @@ impl Agent {
         self.answered.note_the_end(&mut engine.journal, answers, engine.clock.monotonic());
         // Receipts that normally wait for the next transaction's first record are written here.
         if let Err(error) = engine.journal.write_receipts() {
-            tracing::warn!(%error, "the last receipts were not kept; a duplicate will be composed again");
+            tracing::warn!(%error, "the last receipts could not be stored; their duplicates will be composed again");
         }
     }
 }

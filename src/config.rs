@@ -175,7 +175,7 @@ pub struct TillPeer {
     #[serde(default = "Rights::several_tills")]
     pub rights: Rights,
     /// Like `operator` of a `[[till.token]]`, for all tills of the program. `false` exempts every user of the program,
-    /// including guests of a page.
+    /// including users of a page who are not signed in.
     #[serde(default = "defaults::yes")]
     pub operator: bool,
     /// The program's tills at which no operator can sign in, such as a ZVT or nexo till. They need no operator, and may

@@ -11,11 +11,11 @@ use crate::till::{CancelView, Cancelled};
 #[derive(Debug, Args)]
 #[command(
     after_help = and_of_faults("\
-A cancel is in time until the request is sent to the gateway. The answer says whether the cancel was in time.
+The sale can be cancelled until its request is sent to the gateway. The answer says whether it was cancelled in time.
 
 Exit codes:
    0  The sale is cancelled
-   1  The cancel was too late: the sale continues, or has already ended")
+   1  Too late: the sale continues, or has already ended")
 )]
 pub(super) struct Cancel {
     #[command(flatten)]

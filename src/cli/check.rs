@@ -58,8 +58,8 @@ fn warnings(config: &config::Config) -> Vec<String> {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
             format!(
-                "operator = false in the [[till.peer]] with uid = {} exempts all its tills and the page's guests; \
-                 instead, name only the tills without operators: without-operator = [\"till-1\"]",
+                "operator = false in the [[till.peer]] with uid = {} exempts all its tills, even users of the page \
+                 who are not signed in; instead, name only the tills without operators: without-operator = [\"till-1\"]",
                 peer.uid
             )
         }));

@@ -15,8 +15,8 @@ use pos_core::counter::{Close, Turnover};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-A close adds up everything that ended since the previous close, in the journal's order, and names what is still open. It refuses nothing
-and changes nothing at the gateway. A transaction that is voided or resolved after the close is in the next close.
+A close adds up everything that ended since the previous close, in the journal's order, and names what is still open. It stops no
+transaction and changes nothing at the gateway. A transaction that is voided or resolved after the close is in the next close.
 
 Examples:
   pos-agent close --print                  close the day, print the slip
@@ -209,7 +209,7 @@ impl Print {
             out::say_json(&view);
         } else {
             let PrintView { printer, text, .. } = view;
-            out::say(&format!("the slip was sent to {printer}, marked as a duplicate; the printer: {text}"));
+            out::say(&format!("the slip was sent to {printer}, marked as a duplicate; state of the printer: {text}"));
         }
         Ok(Exit::Success)
     }

@@ -38,7 +38,7 @@ pub(super) struct Doctor {
 }
 
 const AFTER_HELP: &str = "\
-The doctor sends nothing that could move money, prints nothing, and takes no device from a running agent. Run the doctor as root: other
+The doctor sends nothing that could move money, prints no receipt, and takes no device from a running agent. Run the doctor as root: other
 users cannot read the journal and the tokens.
 
 Exit codes, the first that fits:

@@ -459,7 +459,7 @@ impl Till<'_> {
         }
         match sale.state {
             SaleState::UnconfirmedFinishing => {
-                format!("unconfirmed, finishing: do not repeat the transaction under a different reference; {later}")
+                format!("unconfirmed, completing: do not repeat the transaction under a different reference; {later}")
             }
             _ => format!(
                 "unconfirmed, reversing: the payment will not be kept. You may take a new payment immediately, under a \

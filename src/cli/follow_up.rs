@@ -84,7 +84,7 @@ pub(super) struct Reauthorise {
 }
 
 const REAUTHORISE_HELP: &str = "\
-A bank keeps a reservation only for some days. The new pre-authorisation has its own reference; capture that one later. The earlier one
+A bank keeps a reservation only for a few days. The new pre-authorisation has its own reference; capture that one later. The earlier one
 can no longer be captured.";
 
 /// Arguments of `capture`.

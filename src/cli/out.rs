@@ -77,7 +77,7 @@ pub(super) fn standing(sale: &SaleView) -> &'static str {
             "needs a person"
         }
         (SaleState::Unconfirmed, _) | (SaleState::Ended, None) => "unconfirmed, reversing",
-        (SaleState::UnconfirmedFinishing, _) => "unconfirmed, finishing",
+        (SaleState::UnconfirmedFinishing, _) => "unconfirmed, completing",
         (SaleState::Ended, Some(OutcomeWord::Approved)) => "approved",
         (SaleState::Ended, Some(OutcomeWord::PartiallyApproved)) => "partially approved",
         (SaleState::Ended, Some(OutcomeWord::Declined)) => "declined",

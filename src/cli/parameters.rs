@@ -38,7 +38,7 @@ Examples:
   pos-agent parameters check --form body --call payment
   pos-agent parameters check --response result.code=000.100.110
 
-Exit code: 0 without a violation; 65 with one line for each violation: parameter: problem; rule";
+Exit codes: 0 no violation; 65 violations, each on one line as PARAMETER: PROBLEM; RULE";
 
 #[derive(Debug, Subcommand)]
 enum Verb {

@@ -88,7 +88,7 @@ pub(super) fn judged(typed: &[u8]) -> Result<Zeroizing<String>, SecretError> {
 }
 
 fn failed(error: io::Error) -> Stop {
-    Stop::new(Exit::Io, format!("the terminal cannot be read: {error}"))
+    Stop::new(Exit::Io, format!("the terminal window cannot be read: {error}"))
 }
 
 /// Reads a line byte by byte, which leaves the rest of the input for the next question. Returns a stop at the end of

@@ -45,7 +45,7 @@ impl Receipt {
             (true, false) => {
                 let PrintView { printer, text, .. } = of.daemon.post(&path, &json!({})).await?;
                 out::say(&format!(
-                    "the {copy}'s copy was sent to {printer}, marked as a duplicate; the printer: {text}"
+                    "the {copy}'s copy was sent to {printer}, marked as a duplicate; state of the printer: {text}"
                 ));
             }
             (false, true) => {

@@ -51,5 +51,5 @@ pub(super) fn check(found: &mut FaultList, tips: Option<&Tips>) {
     found.add(of(fits, "presets", "must be one to four numbers from 1 to 100", "write [5, 10, 15]"));
     found.add(of(tips.default <= 100, "default", "must be a number from 0 to 100", "write 0 for none"));
     let fits = (5..=300).contains(&tips.timeout_s);
-    found.add(of(fits, "timeout-s", "must be 5 to 300", "omit the key for 30"));
+    found.add(of(fits, "timeout-s", "must be 5 to 300", "omit the key to use 30"));
 }

@@ -39,8 +39,10 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     if synchronized.exists() {
         report.ok("the network sets the clock (systemd-timesyncd)");
     } else if synchronized.parent().is_some_and(Path::exists) {
-        report
-            .warning("the network has not set the clock since the start", "run timedatectl timesync-status to see why");
+        report.warning(
+            "the network has not set the clock since the board started",
+            "run timedatectl timesync-status to see why",
+        );
     } else {
         report.note("systemd-timesyncd is not running, so it is unknown whether the network sets the clock");
     }

@@ -34,7 +34,7 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
         }
         Ok(facts) if facts.f_flag.contains(StatVfsMountFlags::RDONLY) => {
             let remedy =
-                "find the cause in the kernel's log (dmesg); replace the card, or mount it writable in /etc/fstab";
+                "find the cause in the kernel's log (dmesg); replace the SD card, or mount it writable in /etc/fstab";
             return report.fault(format!("the file system of {shown} is read-only"), remedy);
         }
         Ok(facts) => room(report, &folder, facts.f_bavail.saturating_mul(facts.f_frsize)),
@@ -45,7 +45,7 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
             let worst = times.iter().max().copied().unwrap_or_default();
             let seen = format!("the slowest of {} syncs took {} ms", times.len(), millis(worst));
             if worst > SLOW {
-                report.warning(seen, "each sale waits for a sync: use a better card or eMMC for the journal");
+                report.warning(seen, "each sale waits for a sync: use a better SD card or eMMC for the journal");
             } else {
                 report.ok(seen);
             }
@@ -56,7 +56,7 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
         Some(Err(error)) => {
             report.fault(format!("{shown} cannot be written: {error}"), "check the disk's free space and health");
         }
-        None => report.fault("the measuring thread failed", "run the doctor again"),
+        None => report.fault("the disk could not be measured", "run the doctor again"),
     }
 }
 

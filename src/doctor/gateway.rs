@@ -106,7 +106,7 @@ async fn reaches(report: &mut Report<'_>, probe: &mut GatewayProbe, now: i64) ->
         report.note(format!("a CA from ca-file in [gateway]: {}", shown(&anchor, now)));
     }
     if let Some(client) = probe.client() {
-        report.note(format!("our certificate: {}", shown(&client, now)));
+        report.note(format!("the terminal's certificate: {}", shown(&client, now)));
     }
     connected.ok().map(drop)
 }
@@ -133,7 +133,7 @@ fn expiries(report: &mut Report<'_>, probe: &GatewayProbe, now: i64, days: u64) 
         }
     }
     if !warned && let Some(first) = expiries.iter().map(|expiry| expiry.at).min() {
-        report.ok(format!("the first certificate or token {}", ends(first, now)));
+        report.ok(format!("of the certificates and the token, the first {}", ends(first, now)));
     }
 }
 
@@ -187,7 +187,9 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
     match (status, inquiry) {
         // This case comes first, because a setting decides which answer means "nothing found" (`query-not-found`).
         (_, Inquiry::Payments(found)) if found.is_empty() => {
-            report.ok(format!("the gateway accepts our token, and {path} finds nothing for an unused reference"));
+            report.ok(format!(
+                "the gateway accepts the terminal's token, and {path} finds nothing for an unused reference"
+            ));
             true
         }
         (401 | 403, _) => {
@@ -195,7 +197,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
                 || "the credential's file and restart the agent".to_owned(),
                 |file| format!("{}; the agent uses the new token immediately", file.display()),
             );
-            let seen = format!("the gateway refuses our access token (HTTP {status}{words})");
+            let seen = format!("the gateway refuses the terminal's access token (HTTP {status}{words})");
             report.fault(seen, format!("ask the gateway's operator for a new token and write it to {file}"));
             false
         }

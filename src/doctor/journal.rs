@@ -141,7 +141,7 @@ fn whole(report: &mut Report<'_>, path: &Path, found: &Inspection) {
         report.ok("SQLite's check found no damage");
     } else {
         let remedy = "stop the agent, copy journal.db with its -wal file to a safe place, and ask for support; do not \
-            delete journal.db: it may contain open sales. Then replace the card";
+            delete journal.db: it may contain open sales. Then replace the SD card";
         report.fault(format!("SQLite's check found damage: {}", found.damage.join(", ")), remedy);
     }
 }

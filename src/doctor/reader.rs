@@ -120,7 +120,7 @@ fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
     if *pin_key {
         report.ok("the reader holds a PIN key");
     } else {
-        report.note("the reader holds no PIN key: a card that needs a PIN is sent without one or refused");
+        report.note("the reader holds no PIN key: a payment that needs a PIN is sent without it, or refused");
     }
     if let Some(time) = clock {
         let (year, month, day) = (time.year, time.month, time.day);

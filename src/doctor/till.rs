@@ -28,7 +28,9 @@ pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent
                 report.note(format!("no sale can be taken now: {}", why.join("; ")));
             }
         }
-        (Agent::Answers(_), Err(error)) => report.note(format!("the agent answers, and {shown} shows {error}")),
+        (Agent::Answers(_), Err(error)) => {
+            report.note(format!("the agent answers, but {shown} cannot be checked: {error}"))
+        }
         (Agent::Closed, _) => {
             report.fault(format!("this user may not use {shown}"), way_in(socket));
         }

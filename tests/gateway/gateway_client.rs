@@ -190,7 +190,7 @@ async fn warming_up_over_a_path_of_the_settings_makes_a_request() {
     // The warm-up sends a request, which reveals a wrong token. An open connection alone would not.
     let shop = Shop::with(vec![Act::Answer(http("403 Forbidden", "{}"))], ping).await;
     let why = shop.client.warm().await.unwrap_err().to_string();
-    assert_eq!(why, "the gateway refuses our access token (HTTP 403); check token-file in [gateway]");
+    assert_eq!(why, "the gateway refuses the terminal's access token (HTTP 403); check token-file in [gateway]");
 }
 
 #[tokio::test]

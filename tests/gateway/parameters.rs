@@ -301,7 +301,7 @@ fn names_have_indexes_and_keys_in_brackets() {
         ("cart.items[0][1].name", "wrong brackets"),
         ("cart.items[[0]].name", "wrong brackets"),
         ("[0]", "wrong brackets"),
-        ("cart.items.name", "needs what cart.items[n].name has in brackets"),
+        ("cart.items.name", "needs brackets, as in cart.items[n].name"),
         ("amount[0]", "brackets where amount has none"),
         ("cart..items", "empty part"),
         ("amount.", "empty part"),
@@ -717,7 +717,7 @@ fn answers_have_rules_too() {
     assert_eq!(judged(&format!("{SALE}&novelty=1"), &asked(Call::Payment, &names)).len(), 1);
     // This field occurs only in notifications (interface: Payment response fields, referencedId).
     let said = judged(&format!("{good}&referencedId={id}"), &answer);
-    assert!(said[0].starts_with("referencedId: not a parameter of this call; of webhook"), "{said:?}");
+    assert!(said[0].starts_with("referencedId: not a parameter of this call, but of webhook"), "{said:?}");
     let webhook = format!("type=PAYMENT&action=CREATED&payload=%7B%7D&referencedId={id}&presentationAmount=1.00");
     assert_eq!(judged(&webhook, &asked(Call::Webhook, &names)), Vec::<String>::new());
     assert_eq!(judged("action=CREATED", &asked(Call::Webhook, &names)).len(), 2);
@@ -801,25 +801,25 @@ fn a_call_takes_its_own_parameters() {
             Call::Payment,
             false,
             "overridePaymentType[VISA]=PA",
-            "overridePaymentType[VISA]: not a parameter of this call; of checkout",
+            "overridePaymentType[VISA]: not a parameter of this call, but of checkout",
         ),
-        (Call::Payment, false, "limit=100", "limit: not a parameter of this call; of query"),
-        (Call::Payment, false, "sortOrder=ASC", "sortOrder: not a parameter of this call; of report"),
+        (Call::Payment, false, "limit=100", "limit: not a parameter of this call, but of query"),
+        (Call::Payment, false, "sortOrder=ASC", "sortOrder: not a parameter of this call, but of report"),
         (
             Call::Payment,
             false,
             "recurringMigration.amount=1.00",
-            "recurringMigration.amount: not a parameter of this call; of registration",
+            "recurringMigration.amount: not a parameter of this call, but of registration",
         ),
         (Call::Payment, true, "createRegistration=true&job.hour=8-18&chargebackResultCode=000.100.200", ""),
-        (Call::FollowUp, false, "job.hour=8-18", "job.hour: not a parameter of this call; of schedule"),
+        (Call::FollowUp, false, "job.hour=8-18", "job.hour: not a parameter of this call, but of schedule"),
     ] {
         let said = judged(&format!("{SALE}&{form}"), &asked(call, &names));
         assert_eq!(said.is_empty(), good, "{said:?}");
         assert!(good || said[0].starts_with(says), "{said:?}");
     }
     let said = judged("amount=1.00", &asked(Call::Query, &names));
-    assert!(said[0].starts_with("amount: not a parameter of this call; of payment"), "{said:?}");
+    assert!(said[0].starts_with("amount: not a parameter of this call, but of payment"), "{said:?}");
 }
 
 // ---- Properties

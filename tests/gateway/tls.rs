@@ -131,7 +131,7 @@ async fn a_gateway_that_asks_for_a_certificate_gets_ours() {
 
         desk.our_certificate(&strangers);
         let refused = desk.client_with(LONG_NOW, &|gateway| desk.ours(gateway)).warm().await.unwrap_err().to_string();
-        assert!(refused.starts_with("the gateway refuses our certificate"), "{refused}");
+        assert!(refused.starts_with("the gateway refuses the terminal's certificate"), "{refused}");
     }
 }
 
@@ -319,7 +319,10 @@ async fn what_ends_soon_is_told_before_it_does() {
 
     desk.our_certificate(&next);
     let client = desk.client_with(before(2039, 1), &|gateway| desk.ours(gateway));
-    assert!(said(&client).starts_with("our certificate, from client-certificate-file in [gateway], expires in 1 day"));
+    assert!(
+        said(&client)
+            .starts_with("the terminal's certificate, from client-certificate-file in [gateway], expires in 1 day")
+    );
 }
 
 #[test]

@@ -675,7 +675,7 @@ fn the_help_says_what_the_program_does() {
         ("settle", "The close of day is a different verb"),
         ("confirm", "begun with --confirm till"),
         ("increment", "180.00 is reserved now"),
-        ("reauthorise", "A bank keeps a reservation only for some days"),
+        ("reauthorise", "A bank keeps a reservation only for a few days"),
         ("health", "restores the previous system"),
         ("boards", "A board is known if"),
         ("registration", "gives an id for it"),

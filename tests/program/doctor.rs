@@ -131,7 +131,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a certificate that ends soon", options: |options| options.gateway.certificate = Certificate::EndsIn(10), plant: NOTHING,
         probe: "gateway", severity: WARNING, says: "the gateway's certificate expires in 10 days", remedy: "tell the gateway's operator", exit: 75 },
     Planted { what: "a token that ends soon", options: |options| options.gateway.token = jwt(3), plant: NOTHING,
-        probe: "gateway", severity: WARNING, says: "our access token expires in ", remedy: "replace token-file in \
+        probe: "gateway", severity: WARNING, says: "the terminal's access token expires in ", remedy: "replace token-file in \
             [gateway]", exit: 75 },
     Planted { what: "a pin of another CA", options: FINE,
         plant: |shop| edit(shop, "[gateway]\n", "[gateway]\nca-pins = [\"sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\"]\n"),
@@ -140,12 +140,12 @@ const PLANTED: &[Planted] = &[
         probe: "gateway", severity: FAULT, says: "the gateway asks for a client certificate", remedy: "set \
             client-certificate-file", exit: 69 },
     Planted { what: "a certificate of ours that the gateway does not know", options: wants_a_certificate, plant: a_certificate_of_ours,
-        probe: "gateway", severity: FAULT, says: "the gateway refuses our certificate", remedy: "issued by the CA that the gateway names", exit: 69 },
+        probe: "gateway", severity: FAULT, says: "the gateway refuses the terminal's certificate", remedy: "issued by the CA that the gateway names", exit: 69 },
     Planted { what: "a key of ours that others may read", options: FINE,
         plant: |shop| { a_certificate_of_ours(shop); mode(shop, "our-key.pem", 0o644) },
         probe: "config", severity: FAULT, says: "gateway.client-key-file: ", remedy: "run: chmod 0600", exit: 78 },
     Planted { what: "a token that is not let in", options: FINE, plant: |shop| write(shop, "gateway-token", "an-old-token-0123456789"),
-        probe: "gateway", severity: FAULT, says: "refuses our access token (HTTP 403", remedy: "ask the gateway's \
+        probe: "gateway", severity: FAULT, says: "refuses the terminal's access token (HTTP 403", remedy: "ask the gateway's \
             operator for a new token", exit: 69 },
     Planted { what: "a wrong path of the query", options: FINE,
         plant: |shop| edit(shop, "[gateway.brand-by-aid]", "[gateway.assumptions]\nquery-path = \"/v2/query\"\n[gateway.brand-by-aid]"),
@@ -248,7 +248,7 @@ async fn a_running_terminal_is_well_and_its_devices_are_left_to_the_agent() {
         "the gateway's certificate: CN=pos-sim gateway by CN=pos-sim test CA, expires in ",
         "answers in ",
         "the gateway's clock and the board's clock differ by ",
-        "the gateway accepts our token, and /v1/query finds nothing for an unused reference",
+        "the gateway accepts the terminal's token, and /v1/query finds nothing for an unused reference",
         "the query finds sale r-1 of till local (12.34 EUR) with its amount",
         "the agent says: M000-MPI",
         "(mode 0660, owner ",
@@ -433,14 +433,14 @@ async fn tls_1_2_and_a_certificate_of_ours_are_shown() {
     our_certificate(&shop, &certificate, &key);
     let (found, _) = findings(&shop.config()).await;
     has(&found, "ok", "TLSv1_2 with TLS_ECDHE_");
-    has(&found, "note", "our certificate: CN=terminal by CN=client CA, expires in ");
-    has(&found, "ok", "accepts our token");
+    has(&found, "note", "the terminal's certificate: CN=terminal by CN=client CA, expires in ");
+    has(&found, "ok", "accepts the terminal's token");
     // The gateway refuses an expired certificate, and the doctor names it.
     let (certificate, key) = ours.issue(2021);
     our_certificate(&shop, &certificate, &key);
     let (found, _) = findings(&shop.config()).await;
-    has(&found, "fault", "the gateway refuses our certificate");
-    has(&found, "note", "our certificate: CN=terminal by CN=client CA, expired ");
+    has(&found, "fault", "the gateway refuses the terminal's certificate");
+    has(&found, "note", "the terminal's certificate: CN=terminal by CN=client CA, expired ");
 }
 
 #[tokio::test]

@@ -141,7 +141,7 @@ async fn unattended_it_finds_the_reader_writes_the_files_and_the_agent_sells_wit
     // The doctor has checked everything and found no fault.
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains(&format!("{}: M000-MPI", site.shop.reader.place())), "{said}");
-    assert!(said.contains("accepts our token"), "{said}");
+    assert!(said.contains("accepts the terminal's token"), "{said}");
     assert!(!said.contains("service\n"), "what its first start makes is not there yet: {said}");
     assert!(!said.contains(&token), "the token is shown: {said}");
     let files = [("config.toml", 0o644), ("gateway-ca.pem", 0o644), ("gateway-token", 0o600)];
@@ -246,7 +246,7 @@ async fn a_fault_that_only_the_devices_show_is_found_at_the_end() {
     let site = Site::open(Options::default()).await;
     let output = run(with(&site.options(), &["--token-file", "-"]), "another-token-0123456789").await;
     assert_eq!(output.status.code(), Some(69), "{}", text(&output));
-    assert!(text(&output).contains("refuses our access token"), "{}", text(&output));
+    assert!(text(&output).contains("refuses the terminal's access token"), "{}", text(&output));
     assert_eq!(site.files().len(), 3, "what was answered is kept");
 }
 
@@ -455,7 +455,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
     .unwrap();
     assert_eq!(status.code(), Some(0), "{shown}");
     assert!(!shown.contains(site.shop.gateway.token()), "{shown}");
-    assert!(shown.contains("accepts our token"), "{shown}");
+    assert!(shown.contains("accepts the terminal's token"), "{shown}");
     let config = config::load(&site.config()).unwrap();
     assert_eq!(config.terminal.id, "12345678");
     assert_eq!(config.terminal.merchant, ["Corner Shop", "1 Market Street"]);

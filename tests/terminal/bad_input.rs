@@ -131,7 +131,7 @@ const AMOUNTS: &[(&str, &str, &str, i32, u16, &str, &str)] = &[
     ("three decimals", "12.345", "EUR", 64, 422, "amount", "2 decimals, but this one has 3"),
     ("decimals where there are none", "12.00", "JPY", 64, 422, "amount", "0 decimals, but this one has 2"),
     (
-        "another currency than the terminal's",
+        "not the terminal's currency",
         "12.34",
         "USD",
         64,

@@ -107,7 +107,7 @@ pub fn digits(key: &str, text: &str, remedy: &str) -> Result<(), ConfigFault> {
 pub fn within(key: &str, value: u64, bounds: &std::ops::RangeInclusive<u64>) -> Result<(), ConfigFault> {
     ensure(bounds.contains(&value), key, || {
         let (least, most) = (bounds.start(), bounds.end());
-        (format!("{value} is not between {least} and {most}"), "omit the key for the default".to_owned())
+        (format!("{value} is not between {least} and {most}"), "omit the key to use the default".to_owned())
     })
 }
 

@@ -21,11 +21,11 @@ const BY_HAND: &str = "packages/licences";
 
 /// The part of the list that Cargo does not know.
 const BESIDE_THE_PACKAGES: &str = "\
-In addition to these packages the programs hold:
+The programs also contain:
   SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
   Inter 4.1, some of its letters (the page's font, in pos-front alone): SIL Open Font License 1.1, the last text
     https://github.com/rsms/inter
-  Rust's standard library: MIT OR Apache-2.0; it and what it is made of are listed in the file rust-std.html next to this one
+  Rust's standard library: MIT OR Apache-2.0; the file rust-std.html next to this one lists its parts
 ";
 
 /// The file with the licence of the page's font.
@@ -122,7 +122,7 @@ fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Er
         return Err(Error::Missing(missing));
     }
     let mut all = format!(
-        "What is built into pos-agent and pos-front {} for {target}, its licences, and where its source is.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
+        "The packages in pos-agent and pos-front {} for {target}, with their licences and the addresses of their sources.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
         env!("CARGO_PKG_VERSION")
     );
     for (at, text) in texts.iter().enumerate() {

@@ -205,7 +205,12 @@ impl Webhook {
             let [random] = random();
             let pause = pause(attempt, random);
             if began.elapsed() + pause > self.config.give_up {
-                tracing::error!(webhook = self.config.name, error, id = message.id, "an event was given up");
+                tracing::error!(
+                    webhook = self.config.name,
+                    error,
+                    id = message.id,
+                    "an event could not be delivered and was dropped"
+                );
                 self.change(|standing| standing.given_up += 1);
                 return;
             }

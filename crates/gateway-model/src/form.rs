@@ -243,11 +243,12 @@ fn unfitting(name: &str, unfit: &Unfit, names: &Names) -> Violation {
     match unfit {
         Unfit::Unknown => {
             let meant = nearest(name, names);
-            let rule = meant
-                .map_or("`pos-agent parameters list` names all".to_owned(), |meant| format!("did you mean {meant}?"));
+            let rule = meant.map_or("`pos-agent parameters list` shows all parameters".to_owned(), |meant| {
+                format!("did you mean {meant}?")
+            });
             Violation::new(name, "unknown parameter", rule)
         }
-        Unfit::OtherCall { .. } => Violation::new(name, unfit.to_string(), "a call takes its own parameters"),
+        Unfit::OtherCall { .. } => Violation::new(name, unfit.to_string(), "a call takes only its own parameters"),
         _ => Violation::new(name, "wrong name", unfit.to_string()),
     }
 }

@@ -257,7 +257,9 @@ impl fmt::Display for Format {
             Self::UrlPart(min, max) => write!(f, "an address, URL-encoded, of {min} to {max} characters"),
             Self::Cron(field) => write!(f, "{}", field.says()),
             Self::Json => write!(f, "JSON"),
-            Self::Pairs => write!(f, "a JSON object of names of 3 to 64 and values of at most 2048 characters"),
+            Self::Pairs => {
+                write!(f, "a JSON object whose names have 3 to 64 characters and whose values have at most 2048")
+            }
             Self::Bearer => write!(f, "Bearer, a space and the access token"),
         }
     }

@@ -71,7 +71,7 @@ pub(super) fn street(sent: &Sent<'_>, found: &mut ReportBroken<'_>) {
         let second = if sent.has(&format!("{at}houseNumber1")) { "" } else { part("street2") };
         let mut characters = part("street1").chars().chain(second.chars()).filter(|c| *c != ' ').peekable();
         if characters.peek().is_some() && characters.all(|c| c.is_numeric()) {
-            found(&format!("{at}street1"), "holds digits only, with street2");
+            found(&format!("{at}street1"), "holds only digits, together with street2");
         }
     }
 }

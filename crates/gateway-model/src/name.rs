@@ -64,7 +64,7 @@ pub enum Unfit {
     #[error("wrong brackets; write an index as cart.items[0].name and a key as customParameters[NAME]")]
     Brackets,
     /// The row has an index or key here, but the name has none.
-    #[error("the name needs what {0} has in brackets")]
+    #[error("the name needs brackets, as in {0}")]
     Missing(String),
     /// The row has no brackets here.
     #[error("the name has brackets where {0} has none")]
@@ -79,7 +79,7 @@ pub enum Unfit {
     #[error("the key in brackets must be {0}")]
     Key(&'static str),
     /// The parameter belongs to other calls.
-    #[error("not a parameter of this call; of {}", list(of))]
+    #[error("not a parameter of this call, but of {}", list(of))]
     OtherCall {
         /// The calls that have the parameter.
         of: Vec<Call>,

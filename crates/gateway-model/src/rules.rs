@@ -28,7 +28,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "reference-given",
-        says: "an increment or reauthorisation must name its payment and which of the two it is",
+        says: "an increment or reauthorisation must name its payment, and say which of the two it is",
         clause: "Basic payment parameters; Card on file",
         direction: Direction::Request,
         calls: &[Call::Increment],
@@ -56,7 +56,7 @@ pub static RULES: &[Rule] = &[
     },
     Rule {
         name: "payment-data",
-        says: "a request that refers to a payment uses its payment data and must not send others",
+        says: "a request that refers to a payment uses that payment's data and must not send other payment data",
         clause: "Card account to Token account; Gift card",
         direction: Direction::Request,
         calls: &[Call::FollowUp, Call::Increment],

@@ -65,9 +65,10 @@ impl Reply {
             // A declined payment is also answered with 400 (interface: Errors).
             (200 | 400, Some(body)) if self.status == 200 || payment_id(&body).is_some() => Ok(body),
             (404, _) => Err(format!("it knows no such payment (HTTP 404){said}")),
-            (401 | 403, _) => {
-                Err(format!("it refuses our access token (HTTP {}); check token-file in [gateway]", self.status))
-            }
+            (401 | 403, _) => Err(format!(
+                "it refuses the terminal's access token (HTTP {}); check token-file in [gateway]",
+                self.status
+            )),
             (status, _) => Err(format!("HTTP {status}{said}")),
         }
     }
@@ -113,14 +114,14 @@ pub(super) fn retrieval(reply: &Reply, id: &PaymentId, asked: &Expected, assumpt
     };
     let is_there = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
     if !["paymentType", "merchantTransactionId", "amount"].into_iter().any(is_there) {
-        return unknown(Reason::AnswerUnclear.with("of the question, not of the payment"));
+        return unknown(Reason::AnswerUnclear.with("about the query, not about the payment"));
     }
     match payment_id(&body) {
         Some(said) if said == *id => {}
         Some(_) => {
             return Answer::NotOurs { why: Reason::AnotherPaymentAnswered.into() };
         }
-        None => return unknown(Reason::AnswerUnclear.with("no id of a payment")),
+        None => return unknown(Reason::AnswerUnclear.with("no payment id")),
     }
     let code = text_at(&body, "/result/code").unwrap_or("");
     let ours = |answer: Answer| {
@@ -249,7 +250,7 @@ fn redirect_url(body: &Value) -> Option<String> {
 
 fn approval(body: &Value, asked: &Expected) -> Answer {
     let Some(id) = payment_id(body) else {
-        return unknown(Reason::AnswerUnclear.with("approved, no id of a payment"));
+        return unknown(Reason::AnswerUnclear.with("approved, no payment id"));
     };
     Answer::Approved(Box::new(Approval {
         id,
@@ -262,7 +263,7 @@ fn approval(body: &Value, asked: &Expected) -> Answer {
 fn pending(body: &Value) -> Answer {
     match payment_id(body) {
         Some(id) => Answer::Pending { id, redirect: redirect_url(body) },
-        None => unknown(Reason::AnswerUnclear.with("not decided, no id of a payment")),
+        None => unknown(Reason::AnswerUnclear.with("not decided, no payment id")),
     }
 }
 
@@ -900,8 +901,12 @@ mod tests {
             (400, malformed, "HTTP 400: no such parameter"),
             (400, "{}", "HTTP 400"),
             (200, "no JSON", "HTTP 200"),
-            (401, declined.as_str(), "it refuses our access token (HTTP 401); check token-file in [gateway]"),
-            (403, "", "it refuses our access token (HTTP 403); check token-file in [gateway]"),
+            (
+                401,
+                declined.as_str(),
+                "it refuses the terminal's access token (HTTP 401); check token-file in [gateway]",
+            ),
+            (403, "", "it refuses the terminal's access token (HTTP 403); check token-file in [gateway]"),
             (404, malformed, "it knows no such payment (HTTP 404): no such parameter"),
             (500, &declined, "HTTP 500"),
         ] {

@@ -98,12 +98,13 @@ impl Expiry {
                 "add the gateway's next CA certificate to that file",
             ),
             Expiring::Client => (
-                "our certificate, from client-certificate-file in [gateway],",
+                "the terminal's certificate, from client-certificate-file in [gateway],",
                 "have a new one issued, and replace the certificate and its key",
             ),
-            Expiring::Token => {
-                ("our access token", "ask the gateway's operator for a new token and replace token-file in [gateway]")
-            }
+            Expiring::Token => (
+                "the terminal's access token",
+                "ask the gateway's operator for a new token and replace token-file in [gateway]",
+            ),
         };
         Some(format!("{what} {}; {remedy}", ends(self.at, now)))
     }

@@ -195,7 +195,7 @@ impl Client {
     /// answer about another payment is "not ours".
     pub async fn payment(&self, id: &PaymentId, asked: &Expected) -> Answer {
         if !answer::is_payment_id(id.as_str()) {
-            return Answer::Unknown { why: Reason::AnswerUnclear.with("no id of a payment") };
+            return Answer::Unknown { why: Reason::AnswerUnclear.with("no payment id") };
         }
         match self.get("retrieve", &self.0.payments, &format!("/v1/payments/{id}")).await {
             Ok(reply) => answer::retrieval(&reply, id, asked, &self.0.gateway.assumptions),

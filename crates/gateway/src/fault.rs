@@ -73,14 +73,14 @@ pub enum Fault {
     OwnCertificateMissing,
     /// The gateway says that our certificate has expired.
     #[error(
-        "the gateway refuses our certificate, which has expired; have a new one issued, and replace \
+        "the gateway refuses the terminal's certificate, which has expired; have a new one issued, and replace \
          client-certificate-file in [gateway] and its key"
     )]
     OwnCertificateExpired,
     /// The gateway refuses our certificate.
     #[error(
-        "the gateway refuses our certificate (alert {alert}); have client-certificate-file in [gateway] issued by the \
-         CA that the gateway names"
+        "the gateway refuses the terminal's certificate (alert {alert}); have client-certificate-file in [gateway] \
+         issued by the CA that the gateway names"
     )]
     OwnCertificateRefused {
         /// The gateway's alert.
@@ -139,7 +139,7 @@ pub enum Fault {
 
     // ---- Answers
     /// The gateway refuses our token.
-    #[error("the gateway refuses our access token (HTTP {status}); check token-file in [gateway]")]
+    #[error("the gateway refuses the terminal's access token (HTTP {status}); check token-file in [gateway]")]
     TokenRefused {
         /// The HTTP status, 401 or 403.
         status: u16,

@@ -87,7 +87,7 @@ impl Files {
         let read = tls.and_then(|tls| Ok((tls, Token::load_from(&self.gateway, credentials)?)));
         match read {
             Ok((tls, token)) => {
-                tracing::info!("the gateway's changed files (CA, certificate, key, token) are in use");
+                tracing::info!("the gateway's changed files (CA, certificate, key, token) are now in use");
                 in_use.tls = Arc::new(tls);
                 in_use.token = Some(token);
                 in_use.edition += 1;

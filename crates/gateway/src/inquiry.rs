@@ -63,7 +63,7 @@ pub(super) fn read(reply: &Reply, merchant_transaction_id: &str, assumptions: &A
         && entries.iter().any(|entry| is_strangers_payment(entry, merchant_transaction_id))
         && kept.iter().any(|entry| is_of_nobody(entry, merchant_transaction_id))
     {
-        let why = "the gateway answered the query with other payments too, and does not say whose reversals and refunds are listed";
+        let why = "the gateway answered the query with other payments too, and does not say which payment the listed reversals and refunds refer to";
         return cannot(why.to_owned());
     }
     match kept.into_iter().map(|entry| found(entry, assumptions)).collect::<Option<Vec<_>>>() {

@@ -165,7 +165,7 @@ pub enum Error {
         why: &'static str,
     },
     /// The token cannot be read.
-    #[error("the gateway's access token, or the key of our certificate: {0}")]
+    #[error("the gateway's access token, or the key of the terminal's certificate: {0}")]
     Secret(#[from] SecretError),
     /// A certificate file cannot be read.
     #[error("cannot read {}: {source}; put the certificates in this file, in PEM form, readable by the agent's user", path.display())]
@@ -196,7 +196,7 @@ pub enum Error {
     #[error("client-certificate-file in [gateway] needs exactly one of client-key-file and client-key-credential")]
     ClientKeyPlace,
     /// The key file of our certificate contains no usable key.
-    #[error("the key of our certificate, {}, cannot be used: {why}; replace it with one private key in PEM form", path.display())]
+    #[error("the key of the terminal's certificate, {}, cannot be used: {why}; replace it with one private key in PEM form", path.display())]
     ClientKey {
         /// The file.
         path: PathBuf,

@@ -197,7 +197,7 @@ impl AcceptedParameters {
     /// Returns the reason why a name is refused.
     fn refuses(&self, name: &str) -> Option<&'static str> {
         if !self.only.is_empty() {
-            return (!self.only.contains(&name)).then_some("this request has few parameters");
+            return (!self.only.contains(&name)).then_some("this request accepts only a few parameters");
         }
         if self.taken.contains(&name) {
             return None;
@@ -210,9 +210,9 @@ impl AcceptedParameters {
 /// Names that this gateway accepts in no request.
 const EVERYWHERE: &[(&str, &str)] = &[("Authorization", "a header, not a parameter")];
 
-const OF_SHOPPER: &str = "the shopper gives it in the widget";
+const OF_SHOPPER: &str = "the shopper enters it in the widget";
 const OF_PAYMENTS: &str = "it belongs to a payment or a checkout";
-const OF_SCHEDULES: &str = "a time table belongs to a schedule";
+const OF_SCHEDULES: &str = "a timetable belongs to a schedule";
 const NO_READER: &str = "there is no reader here";
 const NO_SHOPPER: &str = "no customer is asked here";
 
@@ -221,7 +221,7 @@ pub(super) const PAYMENT: &AcceptedParameters = &AcceptedParameters {
     call: Call::Payment,
     only: &[],
     taken: &[],
-    refused: &[("overrideHolder", "the holder of a stored account")],
+    refused: &[("overrideHolder", "it is only for the holder of a stored account")],
 };
 
 /// The parameters of `POST /v1/payments` with `referenceUuid`.
@@ -248,7 +248,7 @@ pub(super) const REGISTRATION: &AcceptedParameters = &AcceptedParameters {
         ("integrity", OF_PAYMENTS),
         ("amount", "nothing is paid"),
         ("currency", "nothing is paid"),
-        ("createRegistration", "this request always does it"),
+        ("createRegistration", "this request always stores the payment data"),
         ("pos.iccDataRequest", "nothing is paid"),
         ("job.", OF_SCHEDULES),
     ],
@@ -428,7 +428,7 @@ mod tests {
             ("card.number=4111-1111", "card.number: must be 8 to 32 digits"),
             ("overridePaymentType[VISA]=PA", "overridePaymentType[VISA]: not a parameter of this request: not a"),
             ("customParameters[ab]=1", "customParameters[ab]: not a parameter of this request: the key"),
-            ("limit=100", "limit: not a parameter of this request: not a parameter of this call; of query"),
+            ("limit=100", "limit: not a parameter of this request: not a parameter of this call, but of query"),
         ] {
             let said = wrong(body);
             assert!(said.starts_with(says) && !said.contains("4111"), "{body}: {said}");

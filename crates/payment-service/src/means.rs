@@ -58,9 +58,10 @@ impl Means {
         let mut add = |means: Self, name: &str| match &found {
             // Decrypted wallet data are sent as card data.
             Some((Self::Wallet { decrypted: true, .. }, _)) if means == Self::Card => Ok(()),
-            Some((_, first)) => {
-                Err(Invalid::new(name, format!("a payment has one means, but {first} belongs to another")))
-            }
+            Some((_, first)) => Err(Invalid::new(
+                name,
+                format!("a payment has one means of payment, but {first} belongs to a different one"),
+            )),
             None => {
                 found = Some((means, name.to_owned()));
                 Ok(())
@@ -134,7 +135,11 @@ mod tests {
             ),
         ] {
             let said = means(&body).unwrap_err();
-            assert_eq!(said, format!("{second}: a payment has one means, but {first} belongs to another"), "{body}");
+            assert_eq!(
+                said,
+                format!("{second}: a payment has one means of payment, but {first} belongs to a different one"),
+                "{body}"
+            );
         }
     }
 }

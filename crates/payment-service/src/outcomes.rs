@@ -190,7 +190,7 @@ impl Outcome {
 
 /// Returns the table as text, for `--help`.
 pub(super) fn help() -> String {
-    let mut text = String::from("The cents of an amount choose what happens; any others approve:\n");
+    let mut text = String::from("The cents of an amount determine the outcome; all other cents approve:\n");
     for (cents, _, what) in TABLE.iter().chain(REVERSALS) {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
@@ -199,10 +199,10 @@ pub(super) fn help() -> String {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
     text.push_str(
-        "The same applies to captures, refunds and payments with a stored card. A reversal is of the whole payment: the\n\
-         payment's cents choose its outcome, .81, .82, .84 to .92, .95 and .96.\n\
-         Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123, of an\n\
-         American-express-type card 1234.\n\n",
+        "The same applies to captures, refunds and payments with a stored card. A reversal reverses the whole payment:\n\
+         the payment's cents determine its outcome, .81, .82, .84 to .92, .95 and .96.\n\
+         Billing address of every test card: billing.street1=1 Test Street, billing.postcode=12345; security code 123,\n\
+         or 1234 for a card of the American Express type.\n\n",
     );
     text
 }

@@ -194,10 +194,7 @@ fn check_reader(request: &PaymentRequest) -> Result<Option<ChipData>, Invalid> {
 fn check_card(card: &ClearCard, request: &PaymentRequest, has_pin: bool) -> Result<(), Invalid> {
     let has_chip = card.service_code.is_some_and(|code| code.has_chip());
     if request.entry_mode == "MAGSTRIPE" && has_chip {
-        return Err(Invalid::new(
-            "pos.entryMode",
-            "the card has a chip: it must be inserted, or MAGSTRIPE_AS_FALLBACK",
-        ));
+        return Err(Invalid::new("pos.entryMode", "the card has a chip: insert it, or send MAGSTRIPE_AS_FALLBACK"));
     }
     let must_sign = request.entry_mode.starts_with("MAGSTRIPE") && request.kind != Kind::Credit;
     if must_sign && !has_pin && card.service_code.is_some_and(|code| code.wants_pin() == PinRule::Required) {

@@ -40,9 +40,11 @@ impl Host {
                 Some((from.and_utc().timestamp(), to.and_utc().timestamp()))
             }
             _ => {
-                return Err(
-                    Invalid::new("date.from", "date.from and date.to must be sent together, in this order").into()
-                );
+                return Err(Invalid::new(
+                    "date.from",
+                    "date.from and date.to must be sent together, date.from before date.to",
+                )
+                .into());
             }
         };
         let reference = form.get("merchantTransactionId");
@@ -51,8 +53,7 @@ impl Host {
         // caller wants it.
         let filters = ["merchantTransactionId", "date.from", "paymentTypes", "paymentMethods", "shortId"];
         if !self.host_rules().is_literal() && filters.iter().all(|name| form.get(name).is_none()) {
-            let why =
-                "a query needs at least one filter: it, date.from and date.to, paymentTypes, paymentMethods or shortId";
+            let why = "a query needs at least one filter: this one, date.from and date.to, paymentTypes, paymentMethods or shortId";
             return Err(Invalid::new("merchantTransactionId", why).into());
         }
         let wanted = SearchFilter {

@@ -158,7 +158,7 @@ pub(super) fn with(stored: &Registration, form: &Form, kind: Kind) -> Result<Pay
         return Err(Invalid::new("paymentType", "a bank account allows no reservation: use DB or CD"));
     }
     if kind == Kind::RiskCheck && !matches!(stored.method, Method::Card | Method::DirectDebit) {
-        return Err(Invalid::new("paymentType", "RI judges a card or a bank account"));
+        return Err(Invalid::new("paymentType", "RI assesses the risk of a card or a bank account"));
     }
     let method = match (stored.method, kind) {
         (Method::DirectDebit, Kind::Credit) => Method::CreditTransfer,

@@ -48,7 +48,7 @@ pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
     match (Means::first_field(form), from_reader) {
         (Some(field), Some(from_reader)) => Err(Invalid::new(
             field,
-            format!("a payment has one means, but {from_reader} belongs to a card at the counter"),
+            format!("a payment has one means of payment, but {from_reader} belongs to a card at the counter"),
         )),
         (means, None) => Ok(means.is_some()),
         (None, Some(_)) => Ok(false),
@@ -58,8 +58,8 @@ pub(super) fn is_remote(form: &Form) -> Result<bool, Invalid> {
 impl Host {
     /// Makes a payment with the data of the form. The form was parsed as [`form::PAYMENT`] and names our entity.
     pub(super) fn pay_remotely(&mut self, form: &Form, origin: &Origin<'_>) -> Result<RemotePayment, Refusal> {
-        let means =
-            Means::of(form)?.ok_or_else(|| Invalid::new("card.number", "required: nothing to pay with was sent"))?;
+        let means = Means::of(form)?
+            .ok_or_else(|| Invalid::new("card.number", "required: the request contains nothing to pay with"))?;
         form.complete(form::PAYMENT)?;
         let kind = kind(form)?;
         let amount = paid_amount(form, kind)?;
@@ -130,7 +130,7 @@ impl Host {
     /// Reads the means of payment from a form.
     pub(super) fn paying(&mut self, means: &Means, form: &Form, kind: Kind, amount: Amount) -> Result<Paying, Refusal> {
         if kind == Kind::RiskCheck && !matches!(means, Means::Card | Means::Bank) {
-            return Err(Invalid::new("paymentType", "RI judges a card or a bank account").into());
+            return Err(Invalid::new("paymentType", "RI assesses the risk of a card or a bank account").into());
         }
         match means {
             Means::Card => self.typed_card(form),

@@ -261,7 +261,7 @@ fn what_is_wrong_is_named_and_not_repeated() {
         ("\"PaymentRequest\"", "\"PaymentReq\"", "PaymentRequest is missing".to_owned()),
         ("\"Vendor\"", "\"ReversalRequest\"", "ReversalRequest is not the body of this message".to_owned()),
         ("\"Vendor\"", "\"NexoBlob\"", "PaymentRequest is not the body of this message".to_owned()),
-        ("\"Vendor\"", "\"MessageHeader\"", "SaleToPOIRequest: a name is there twice".to_owned()),
+        ("\"Vendor\"", "\"MessageHeader\"", "SaleToPOIRequest: a name occurs twice".to_owned()),
         (
             "SaleToPOIRequest",
             "SaleToPOIResponse",

@@ -88,7 +88,7 @@ pub struct Args {
 /// The gateway's rules. Without an argument, they are our reading of the interface.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct HostRulesArgs {
-    /// Book each readable request, each time it is sent, without a check of the earlier payment
+    /// Book every readable request, every time it is sent, without checking the earlier payment
     #[arg(long, conflicts_with = "literal")]
     permissive: bool,
     /// Follow the interface's text literally

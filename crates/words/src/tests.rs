@@ -252,7 +252,7 @@ fn a_detail_is_shown_to_whom_it_is_meant_for() {
     assert!(
         words
             .technician(&technical)
-            .starts_with("No connection to the gateway: connection reset by peer (os error 104); check")
+            .starts_with("There is no connection to the gateway: connection reset by peer (os error 104); check")
     );
 
     // The customer sees the bank's own words, and amounts in the form of the language, but no other details.

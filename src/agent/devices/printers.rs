@@ -211,7 +211,7 @@ impl PrinterControl {
         for (copy, page) in pages.iter().filter(|_| has_ended) {
             match serde_json::to_string(page) {
                 Ok(page) => handed.to_keep.push((*copy, page)),
-                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt is not kept"),
+                Err(error) => tracing::warn!(sale = number.get(), %error, "the receipt could not be stored"),
             }
         }
         handed

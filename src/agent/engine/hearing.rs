@@ -60,7 +60,10 @@ impl Engine {
             }
             ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
                 if scripts_dropped {
-                    tracing::warn!(sale = sale.get(), "issuer scripts did not fit the reader and were omitted");
+                    tracing::warn!(
+                        sale = sale.get(),
+                        "the issuer's scripts were malformed or too long for the reader, and were omitted"
+                    );
                 }
                 let confirmed = verdict == pos_reader::CardVerdict::Approved;
                 self.sales.hear_later(sale, Event::CardSaid { confirmed, facts });

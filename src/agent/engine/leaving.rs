@@ -30,7 +30,7 @@ pub(in crate::agent) fn may_leave(
     let (payment, amount, reference) = match &action {
         Action::Reverse { payment, amount, reference } => (payment, amount, reference),
         Action::Ask if is_trained(active.order()) => {
-            let why = Reason::RequestNotPossible.with("it follows a transaction of training mode");
+            let why = Reason::RequestNotPossible.with("it refers to a transaction of training mode");
             return Gate::Holds(Some(Event::CannotAsk { why }));
         }
         // A request to forget a card cannot be looked up by a reference. It is sent again instead.
@@ -40,7 +40,7 @@ pub(in crate::agent) fn may_leave(
         _ => return Gate::Opens(action),
     };
     let held_back = if training::is_of_training(payment) {
-        let why = Reason::RequestNotPossible.with("a payment of training mode");
+        let why = Reason::RequestNotPossible.with("the payment was made in training mode");
         Some(ReversalAnswer::HeldBack { why, for_person: true })
     } else {
         given_back_by_id(active, payment, *amount, journal)

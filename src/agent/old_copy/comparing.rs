@@ -172,8 +172,8 @@ impl OldCopy {
             let Some(number) = number_of(&reference) else { continue };
             if number > journal.last_number.saturating_add(MOST_MISSING) {
                 // No board makes so many transactions. A person must find the sender. The agent draws no conclusion.
-                tracing::error!(%reference, "ALARM: the gateway has a reference in our format with an impossible \
-                    number");
+                tracing::error!(%reference, "ALARM: the gateway has a reference in the agent's format with an \
+                    impossible number");
                 continue;
             }
             let known = journal.book().knows(&reference)?

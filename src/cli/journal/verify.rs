@@ -124,7 +124,7 @@ fn show(verdict: &Verdict, kept: Option<bool>, wanted: Option<&(i64, String)>) {
     }
     for (count, what) in [
         (verdict.pruned, "entries were removed after their retention time"),
-        (verdict.entered_later, "steps were written by an earlier version and added later"),
+        (verdict.entered_later, "steps were written by an earlier version and added to the chain later"),
         (verdict.not_entered, "steps of an earlier version have no hash yet; start the agent, which adds them"),
         (verdict.unreadable, "transactions of a later version cannot be read"),
     ] {

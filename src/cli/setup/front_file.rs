@@ -257,7 +257,7 @@ impl FrontAnswers {
             }
             TillKind::Page | TillKind::None => {
                 out::say(
-                    "  the cashier's page: https://THIS-BOARD:8443/ (pos-front certificate --pem: for its browsers)",
+                    "  the cashier's page: https://THIS-BOARD:8443/ (pos-front certificate --pem: the CA for its browsers)",
                 );
             }
         }

@@ -30,7 +30,7 @@ const LIST_LIMIT: (u32, u32) = (20, 100);
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/closes" => close,
         ApiOperation::new("closeDay", "Close the day, or return the close that was made with this reference")
-            .text("Counts every transaction that ended since the previous close. It refuses nothing and changes \
+            .text("Counts every transaction that ended since the previous close. It stops no transaction and changes \
                 nothing at the gateway.")
             .needs(Verb::Close)
             .query::<TillQuery>()

@@ -236,8 +236,11 @@ async fn begin(
     if let (Err(Refused::NoSuchSale { till, reference }), true) = (&sale, named)
         && app.show(!training, &permit, till, reference).await.is_ok()
     {
-        let (is, wants) =
-            if training { ("a real sale", "omit \"training\"") } else { ("training", "send \"training\"") };
+        let (is, wants) = if training {
+            ("a real transaction", "omit \"training\"")
+        } else {
+            ("a training transaction", "send \"training\"")
+        };
         let detail = format!("{reference} is {is}; real and training transactions cannot refer to each other: {wants}");
         return Err(Failure::new(ProblemType::NotPossible, detail).field("of"));
     }

@@ -60,8 +60,8 @@ pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/reader/text" => show_text,
         ApiOperation::new("showText", "Show a text of the till to the customer between sales")
             .text(
-                "The text stays until the reader shows another text, at the latest until the next sale. Text that does \
-                 not fit the display is cut.",
+                "The text stays until the reader shows another text or the next sale begins. Text that does not \
+                 fit the display is cut.",
             )
             .needs(Verb::TillsText)
             .body::<TextRequest>(json!({ "text": "Total 12.34 EUR\nThank you" }))

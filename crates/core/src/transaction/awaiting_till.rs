@@ -47,7 +47,7 @@ impl AwaitingTill {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PartMisfit {
     /// The transaction does not wait for the till's answer.
-    #[error("it does not wait for its till")]
+    #[error("it is not waiting for its till")]
     NotAwaited,
     /// The transaction is a reservation, of which no part can be refunded.
     #[error("a pre-authorisation is confirmed as a whole or not at all; capture the needed part later")]

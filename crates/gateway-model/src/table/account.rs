@@ -15,10 +15,14 @@ pub(super) const CARD: Section = section(
     &[
         o("card.holder", Format::Chars(CharacterSet::NoDigits, 3, 128), "name on the card").secret(),
         r("card.number", Format::Chars(CharacterSet::Digits, 8, 32), "the card's number").secret().needed_in(GIVEN),
-        r("card.expiryMonth", MONTH, "month in which it ends").secret().needed_in(GIVEN),
-        r("card.expiryYear", Format::Year, "year in which it ends").secret().needed_in(GIVEN),
+        r("card.expiryMonth", MONTH, "month in which the card expires").secret().needed_in(GIVEN),
+        r("card.expiryYear", Format::Year, "year in which the card expires").secret().needed_in(GIVEN),
         c("card.cvv", DIGITS_3_4, "security code").secret(),
-        o("card.numberType", one_of(&["PAN", "DPAN"]), "the card's own number, or a device's"),
+        o(
+            "card.numberType",
+            one_of(&["PAN", "DPAN"]),
+            "whether card.number is the card's own number (PAN) or a device's (DPAN)",
+        ),
     ],
 );
 
@@ -29,11 +33,11 @@ pub(super) const WALLETS: Section = section(
         r("<wallet_a>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
         o("<wallet_a>.cardNetwork", an(OPEN), "network, as the wallet names it"),
         o("<wallet_a>.cardType", an(OPEN), "kind of card, as the wallet names it"),
-        r("<wallet_a>.source", SOURCE, "where the decrypted data come from"),
+        r("<wallet_a>.source", SOURCE, "where the decrypted wallet data comes from"),
         r("<wallet_b>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
-        r("<wallet_b>.source", SOURCE, "where the decrypted data come from"),
+        r("<wallet_b>.source", SOURCE, "where the decrypted wallet data comes from"),
         r("<wallet_c>.paymentToken", an(OPEN), "the wallet's token, encrypted").secret(),
-        r("<wallet_c>.source", SOURCE, "where the decrypted data come from"),
+        r("<wallet_c>.source", SOURCE, "where the decrypted wallet data comes from"),
     ],
 )
 .binds(Binds::Never);
@@ -41,21 +45,21 @@ pub(super) const WALLETS: Section = section(
 pub(super) const VIRTUAL: Section = section(
     "virtual-account",
     "Virtual account",
-    &[r("virtualAccount.accountId", an(100), "the account at its provider")],
+    &[r("virtualAccount.accountId", an(100), "id of the account at its provider")],
 );
 
 pub(super) const BANK: Section = section(
     "bank-account",
     "Bank account",
     &[
-        r("bankAccount.holder", text(4, 128), "whose account it is").secret(),
-        c("bankAccount.bankName", an(255), "the bank"),
+        r("bankAccount.holder", text(4, 128), "holder of the account").secret(),
+        c("bankAccount.bankName", an(255), "name of the bank"),
         c("bankAccount.number", Format::Chars(CharacterSet::LettersDigits, 3, 64), "account number").secret(),
         c("bankAccount.iban", Format::Iban, "international account number").secret(),
         c("bankAccount.bankCode", of(CharacterSet::LettersDigits, 12), "the bank's number in its country"),
         c("bankAccount.bic", Format::Bic, "the bank's international code"),
         c("bankAccount.country", letters(2), "country of the account, ISO 3166-1"),
-        c("bankAccount.mandate.id", of(CharacterSet::LettersHyphen, 256), "the mandate of a direct debit"),
+        c("bankAccount.mandate.id", of(CharacterSet::LettersHyphen, 256), "id of the direct debit's mandate"),
         c("bankAccount.mandate.dateOfSignature", Format::Date, "when the mandate was signed"),
         c("transactionDueDate", Format::Date, "when the direct debit is due"),
     ],
@@ -67,10 +71,11 @@ pub(super) const TOKEN: Section = section(
     &[
         r("tokenAccount.number", Format::Chars(CharacterSet::Digits, 12, 19), "token that replaces a card number")
             .secret(),
-        r("tokenAccount.type", one_of(&["EXTERNAL", "NETWORK"]), "who made the token"),
-        o("tokenAccount.expiryMonth", MONTH, "month in which it ends").secret(),
-        o("tokenAccount.expiryYear", Format::Year, "year in which it ends").secret(),
-        c("tokenAccount.cryptogram", Format::Chars(CharacterSet::Base64, 28, 32), "proof for one payment").secret(),
-        c("tokenAccount.dtvc", DIGITS_3_4, "code for one payment").secret(),
+        r("tokenAccount.type", one_of(&["EXTERNAL", "NETWORK"]), "who issued the token"),
+        o("tokenAccount.expiryMonth", MONTH, "month in which the token expires").secret(),
+        o("tokenAccount.expiryYear", Format::Year, "year in which the token expires").secret(),
+        c("tokenAccount.cryptogram", Format::Chars(CharacterSet::Base64, 28, 32), "cryptogram, valid for one payment")
+            .secret(),
+        c("tokenAccount.dtvc", DIGITS_3_4, "verification code, valid for one payment").secret(),
     ],
 );

@@ -16,9 +16,9 @@ pub(super) const RESPONSE: Section = section(
     "asynchronous",
     "Asynchronous payments",
     &[
-        c("redirect.url", an(2048), "where the customer must be sent"),
-        c("redirect.parameters[n].name", an(255), "name of a parameter for that address"),
-        c("redirect.parameters[n].value", an(255), "its value"),
+        c("redirect.url", an(2048), "address to which the customer must be redirected"),
+        c("redirect.parameters[n].name", an(255), "name of a parameter for redirect.url"),
+        c("redirect.parameters[n].value", an(255), "value of that parameter"),
     ],
 )
 .response();
@@ -28,10 +28,10 @@ pub(super) const WEBHOOK: Section = section(
     "Webhook notification body",
     &[
         r("type", one_of(&["PAYMENT", "REGISTRATION"]), "what the notification is about"),
-        c("action", one_of(&["CREATED", "UPDATED", "DELETED"]), "what happened to it"),
-        r("payload", Format::Json, "as the answer to the payment"),
+        c("action", one_of(&["CREATED", "UPDATED", "DELETED"]), "what happened to the payment or registration"),
+        r("payload", Format::Json, "the payment or registration, as in the gateway's answer"),
         c("presentationAmount", AMOUNT, "amount that the customer saw"),
-        c("presentationCurrency", letters(3), "its currency"),
+        c("presentationCurrency", letters(3), "currency of presentationAmount"),
         c("referencedId", ID, "payment that a capture or refund refers to"),
     ],
 )

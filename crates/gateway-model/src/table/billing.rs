@@ -4,15 +4,15 @@ use super::{CharacterSet, Format, OPEN, Row, Section, an, c, o, of, section, tex
 
 const ROWS: &[Row] = &[
     c("billing.street1", an(100), "street, first line; 3-D Secure 2 needs it"),
-    c("billing.street2", an(100), "street, second line; not only digits in both"),
+    c("billing.street2", an(100), "street, second line; both lines together must not be only digits"),
     o("billing.houseNumber1", an(100), "house number; street1 is then only the street, and street2 is ignored"),
-    o("billing.houseNumber2", an(100), "more of the house number; only with houseNumber1"),
+    o("billing.houseNumber2", an(100), "addition to the house number; only with houseNumber1"),
     c("billing.city", an(80), "town; 3-D Secure 2 needs it"),
     c("billing.state", of(CharacterSet::LettersDigitsDot, 50), "state or county"),
     c("billing.postcode", of(CharacterSet::LettersDigits, 16), "postcode; 3-D Secure 2 needs it"),
     c("billing.country", Format::Chars(CharacterSet::UpperLetters, 2, 2), "country, ISO 3166-1; 3-D Secure 2 needs it"),
-    o("billing.normalized", an(255), "the address as a service wrote it"),
-    o("billing.validationStatus", an(255), "whether the customer agreed to the address so written"),
+    o("billing.normalized", an(255), "the address as a service normalised it"),
+    o("billing.validationStatus", an(255), "whether the customer confirmed the normalised address"),
 ];
 
 pub(super) const SECTION: Section = section("billing", "Billing address", ROWS);

@@ -12,7 +12,11 @@ pub(super) const SECTION: Section = section(
             one_of(&["STANDING_ORDER", "SUBSCRIPTION"]),
             "kind of recurring agreement",
         ),
-        c("standingInstruction.mode", one_of(&["INITIAL", "REPEATED"]), "first payment, or a later one"),
+        c(
+            "standingInstruction.mode",
+            one_of(&["INITIAL", "REPEATED"]),
+            "first payment of the agreement, or a later one",
+        ),
         c("standingInstruction.source", one_of(&["CIT", "MIT"]), "started by the customer or by the merchant"),
         c("standingInstruction.initialTransactionId", an(OPEN), "the scheme's reference to the first payment"),
         c(
@@ -21,8 +25,16 @@ pub(super) const SECTION: Section = section(
             "why it follows another payment",
         ),
         c("standingInstruction.expiry", Format::Day, "nothing is authorised after this day"),
-        c("standingInstruction.frequency", n(4), "fewest days between two payments"),
-        c("standingInstruction.numberOfInstallments", n(3), "most payments; installments with 3-D Secure need it"),
-        o("standingInstruction.agreementId", an(35), "joins the payments of one agreement; one scheme"),
+        c("standingInstruction.frequency", n(4), "minimum number of days between two payments"),
+        c(
+            "standingInstruction.numberOfInstallments",
+            n(3),
+            "maximum number of payments; installments with 3-D Secure need it",
+        ),
+        o(
+            "standingInstruction.agreementId",
+            an(35),
+            "id that links the payments of one agreement; only for one scheme",
+        ),
     ],
 );

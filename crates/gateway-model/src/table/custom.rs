@@ -9,10 +9,10 @@ pub(super) const SECTION: Section = section(
         c(
             "customParameters[name]",
             Format::Chars(CharacterSet::Anything, 0, 2048),
-            "our own pair, returned in the answer",
+            "a pair of the merchant's own, returned in the answer",
         ),
-        c("threeDSecure.schemeData[CB-ITEMSNB]", n(2), "number of items; the domestic French scheme wants it"),
-        c("threeDSecure.schemeData[CB-SCORE_MERCHANT]", text(1, 20), "the merchant's own score of the risk"),
-        c("threeDSecure.schemeData[CB-USECASE]", n(2), "what the payment is for, as the scheme numbers it"),
+        c("threeDSecure.schemeData[CB-ITEMSNB]", n(2), "number of items, for the domestic French scheme"),
+        c("threeDSecure.schemeData[CB-SCORE_MERCHANT]", text(1, 20), "the merchant's own risk score"),
+        c("threeDSecure.schemeData[CB-USECASE]", n(2), "purpose of the payment, as a number of the scheme"),
     ],
 );

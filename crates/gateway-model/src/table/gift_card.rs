@@ -8,10 +8,10 @@ pub(super) const SECTION: Section = section(
     "gift-card",
     "Gift card",
     &[
-        o("giftCard.number", TEXT, "number").secret(),
-        o("giftCard.pin", TEXT, "PIN").secret(),
-        o("giftCard.holder", TEXT, "whose it is"),
-        o("giftCard.message", text(2, 160), "words that go with it"),
+        o("giftCard.number", TEXT, "number of the gift card").secret(),
+        o("giftCard.pin", TEXT, "PIN of the gift card").secret(),
+        o("giftCard.holder", TEXT, "holder of the gift card"),
+        o("giftCard.message", text(2, 160), "message that accompanies the gift card"),
         o(
             "giftCard.type",
             one_of(&[

@@ -11,13 +11,13 @@ pub(super) const BASIC: Section = section(
     "Basic payment parameters",
     &[
         r("amount", AMOUNT, "the charged amount, including taxes and shipping"),
-        c("taxAmount", AMOUNT, "the tax inside the amount"),
+        c("taxAmount", AMOUNT, "the tax included in the amount"),
         o("discountAmount", AMOUNT, "discount on the whole invoice, for level 3 data"),
         r("currency", CURRENCY, "currency of the amount, ISO 4217"),
         c("paymentBrand", of(CharacterSet::Word, 32), "how the payment is made; absent if the card shows its brand"),
         r("paymentType", TYPE, "what the request does: DB a sale, RV a reversal, …"),
         o("integrity", BOOL, "asks for the hash with which a page checks the widget's script"),
-        o("overridePaymentType[brand]", TYPE, "another type for one brand; only when a checkout is created")
+        o("overridePaymentType[brand]", TYPE, "a different paymentType for one brand; only when a checkout is created")
             .of(Call::Checkout),
         o("descriptor", an(127), "text on the customer's statement"),
         c(
@@ -28,7 +28,7 @@ pub(super) const BASIC: Section = section(
         o("merchantInvoiceId", text(8, 255), "the invoice's number; not passed on"),
         o("merchantMemo", text(8, 255), "a note that only reports show"),
         o("transactionCategory", of(CharacterSet::LettersDigits, 32), "kind of transaction"),
-        o("sequence", an(OPEN), "FINAL: nothing more will be captured, reversed or refunded of this payment"),
+        o("sequence", an(OPEN), "FINAL: this is the last capture, reversal or refund of the payment"),
         o("numberOfCaptures", Format::Number(1, 98), "in how many parts it may be captured"),
         o("promotionCode", of(CharacterSet::LettersDigits, 15), "discount code of the order"),
         o("locale", an(10), "language and country"),
@@ -41,7 +41,7 @@ pub(super) const BASIC: Section = section(
             one_of(&["PURCHASE", "FUNDING", "PAYMENT"]),
             "purchase (default), funding or payout",
         ),
-        o("lifecycleId", an(35), "joins an authorisation with everything that follows it"),
+        o("lifecycleId", an(35), "id that links an authorisation to everything that follows it"),
         o("referenceUuid", an(32), "the earlier payment, instead of its id in the path"),
         o(
             "testMode",
@@ -65,7 +65,7 @@ pub(super) const AUTHENTICATION: Section = section(
         c(
             "entityId",
             Format::Chars(CharacterSet::LowerHex, 32, 32),
-            "the channel, or the merchant where channels are dispatched",
+            "the channel, or the merchant if channels are dispatched",
         ),
         r("Authorization", Format::Bearer, "a header: the access token").secret(),
     ],

@@ -13,7 +13,7 @@ pub(super) const REQUEST: Section = section(
     "Point of sale",
     &[
         o("pos.deviceId", n(32), "serial number of the reader"),
-        o("pos.deviceType", an(32), "model, as the gateway names it"),
+        o("pos.deviceType", an(32), "model of the reader, as the gateway names it"),
         o("pos.encryptedPin.data", SEALED, "the PIN, sealed by the reader").secret(),
         o("pos.encryptedPin.ksn", SEALED, "which key sealed the PIN (KSN)").secret(),
         o("pos.encryptedSred.data", SEALED, "the card's data, sealed by the reader (SRED)").secret(),
@@ -34,7 +34,7 @@ pub(super) const REQUEST: Section = section(
             one_of(&["PIN_ENTRY_AVAILABLE", "PIN_ENTRY_UNAVAILABLE"]),
             "whether a PIN can be typed",
         ),
-        r("pos.terminalId", n(32), "terminal, as the acquirer numbers it"),
+        r("pos.terminalId", n(32), "the acquirer's number of the terminal"),
         o("pos.transactionSequenceNumber", n(32), "the terminal's own count of transactions"),
         o("pos.transactionSource", one_of(&["POS"]), "always POS"),
     ],
@@ -47,10 +47,10 @@ pub(super) const RESPONSE: Section = section(
         o("pos.clearing.authorizationAcquirerCode", SEALED, "the acquirer's code of the authorisation"),
         o("pos.clearing.authorizationIssuerCode", SEALED, "the issuer's code of the authorisation"),
         o("pos.clearing.identifier", SEALED, "id for clearing"),
-        o("pos.merchantId", SEALED, "merchant, as the acquirer numbers it"),
+        o("pos.merchantId", SEALED, "the acquirer's number of the merchant"),
         o("pos.iccDataResponse", SEALED, "the issuer's data for the chip").secret(),
-        o("pos.statusText", SEALED, "words for the receipt"),
-        o("pos.timestamp", Format::Moment, "when it was authorised"),
+        o("pos.statusText", SEALED, "text for the receipt"),
+        o("pos.timestamp", Format::Moment, "when the payment was authorised"),
     ],
 )
 .response();

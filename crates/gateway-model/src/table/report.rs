@@ -8,8 +8,8 @@ pub(super) const REPORT: Section = section(
     &[
         r("date.from", Format::Date, "first day of the report"),
         r("date.to", Format::Date, "last day of the report"),
-        o("sortValue", one_of(&["SettlementTxDate"]), "what it is sorted by"),
-        o("sortOrder", one_of(&["ASC", "DESC", "asc", "desc"]), "up or down"),
+        o("sortValue", one_of(&["SettlementTxDate"]), "field by which the report is sorted"),
+        o("sortOrder", one_of(&["ASC", "DESC", "asc", "desc"]), "ascending or descending"),
     ],
 )
 .of(Call::Report)
@@ -18,17 +18,17 @@ pub(super) const REPORT: Section = section(
 pub(super) const CHARGEBACK: Section = section(
     "chargeback",
     "Chargeback",
-    &[o("chargebackResultCode", Format::ChargebackCode, "why the money was claimed back")],
+    &[o("chargebackResultCode", Format::ChargebackCode, "reason for the chargeback")],
 );
 
 pub(super) const QUERY: Section = section(
     "query",
     "Query parameters",
     &[
-        o("merchantTransactionId", an(255), "our reference; not together with a time frame"),
-        o("limit", Format::Number(100, 500), "most transactions in the answer; 100 if not said"),
+        o("merchantTransactionId", an(255), "the gateway reference; not together with a time frame"),
+        o("limit", Format::Number(100, 500), "maximum number of transactions in the answer; 100 if omitted"),
         o("date.from", Format::Moment, "where the time frame begins"),
-        o("date.to", Format::Moment, "where it ends"),
+        o("date.to", Format::Moment, "where the time frame ends"),
         o(
             "paymentTypes",
             Format::List(&[
@@ -37,15 +37,15 @@ pub(super) const QUERY: Section = section(
                 "DP", "CG", "TG", "SF", "IS", "VD", "DV", "AF", "GK", "RD", "TM", "FT", "KT", "AR", "AL", "PL", "FN",
                 "FZ", "RE", "RX", "FO", "CS", "EX", "SE", "AU", "TK", "TF", "ER",
             ]),
-            "only these types",
+            "only transactions of these types",
         ),
         o(
             "paymentMethods",
             Format::List(&["DD", "CT", "CC", "WA", "VA", "UA", "OT", "DC", "ET", "NT", "IV", "PP", "OD", "RM"]),
-            "only these methods",
+            "only transactions with these methods",
         ),
-        o("includeLinkedTransactions", BOOL, "with what refers to the ones found"),
-        o("shortId", an(14), "only the one with this short id"),
+        o("includeLinkedTransactions", BOOL, "also returns the transactions that refer to those found"),
+        o("shortId", an(14), "only the transaction with this short id"),
     ],
 )
 .of(Call::Query);

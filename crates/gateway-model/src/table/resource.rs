@@ -6,11 +6,11 @@ pub(super) const SECTION: Section = section(
     "resource",
     "Resources and their fields",
     &[
-        r("id", Format::Chars(CharacterSet::LettersDigitsDotHyphen, 32, 48), "a checkout, as in its path")
+        r("id", Format::Chars(CharacterSet::LettersDigitsDotHyphen, 32, 48), "id of a checkout, as in its path")
             .of(Call::Checkout),
-        r("id", ID, "a payment, as in its path"),
-        r("id", ID, "stored payment data").of(Call::Registration),
-        c("registrationId", ID, "payment data that this payment stored"),
+        r("id", ID, "id of a payment, as in its path"),
+        r("id", ID, "id of the stored payment data").of(Call::Registration),
+        c("registrationId", ID, "id of the payment data that this payment stored"),
     ],
 )
 .response()

@@ -368,7 +368,7 @@ fn codes(found: &mut FaultList, assumed: &Assumptions) {
             codes.len() >= least && codes.iter().all(entry),
             &format!("gateway.assumptions.{key}"),
             &format!("must be {many} (result codes or prefixes: digits and dots, up to 11)"),
-            "write it as [\"000.000.\"], or omit the key for the default",
+            "write it as [\"000.000.\"], or omit the key to use the default",
         ));
     }
 }

@@ -55,11 +55,12 @@ pub struct Gateway {
     /// gateway's certificate. `pos-agent doctor` shows the pins. If the list is empty, every chain is accepted.
     #[serde(default)]
     pub ca_pins: Vec<String>,
-    /// PEM file with our certificate and its intermediate certificates, for a gateway that asks for one.
+    /// PEM file with the terminal's certificate and its intermediate certificates, for a gateway that asks for one.
     pub client_certificate_file: Option<PathBuf>,
-    /// PEM file with the key of our certificate, readable only by its owner. Set this or `client-key-credential`.
+    /// PEM file with the key of the terminal's certificate, readable only by its owner. Set this or
+    /// `client-key-credential`.
     pub client_key_file: Option<PathBuf>,
-    /// Name of a systemd credential (`LoadCredential=`) that contains the key of our certificate.
+    /// Name of a systemd credential (`LoadCredential=`) that contains the key of the terminal's certificate.
     pub client_key_credential: Option<String>,
     /// The agent starts to warn this number of days before a certificate or the token expires.
     #[serde(default = "defaults::expiry_warning_days")]
@@ -309,7 +310,7 @@ pub fn check_files(found: &mut FaultList, gateway: &Gateway) {
     let Gateway { ca_file, client_certificate_file, client_key_file, token_file, .. } = gateway;
     found.add(certificates("gateway.ca-file", ca_file, "the gateway's CA certificate"));
     if let Some(file) = client_certificate_file {
-        found.add(certificates("gateway.client-certificate-file", file, "our certificate"));
+        found.add(certificates("gateway.client-certificate-file", file, "the terminal's certificate"));
     }
     if let Some(file) = client_key_file {
         found.add(in_words("gateway.client-key-file", key_file(file)).map(drop));

@@ -58,7 +58,7 @@ const MOST_BYTES: usize = 64 << 20;
 const CREATED: (&str, &str) = ("000.200.100", "successfully created checkout");
 
 // The interface does not document the code for this refusal.
-const USED_UP: Refusal = rule("id", "700.300.700", "this checkout was used: each pays once; create another");
+const USED_UP: Refusal = rule("id", "700.300.700", "this checkout has been used: a checkout pays once; create another");
 
 /// The purpose of a checkout, which is the last word of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

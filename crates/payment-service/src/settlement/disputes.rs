@@ -64,11 +64,12 @@ pub(super) fn of(entry: &LedgerEntry) -> Option<Dispute> {
 
 /// Returns the table as text, for `--help`.
 pub(crate) fn help() -> String {
-    let mut text = String::from("In the settlement files the cents of an approved sale or capture choose:\n");
+    let mut text =
+        String::from("In the settlement files, the cents of an approved sale or capture determine its record:\n");
     for (cents, what) in TABLE {
         let _ = writeln!(text, "  .{cents:02}  {what}");
     }
-    text.push_str("The reason of a chargeback is chosen by the last digit before the decimals:\n");
+    text.push_str("The last digit before the decimals determines the reason of a chargeback:\n");
     for (digit, (code, reason)) in REASONS.iter().enumerate() {
         let _ = writeln!(text, "  {digit}    {code} {reason}");
     }

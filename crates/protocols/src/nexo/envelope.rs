@@ -278,7 +278,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
                 let mut fields = Fields(Vec::new());
                 while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
                     if fields.get(&name).is_some() {
-                        return Err(de::Error::custom("a name is there twice"));
+                        return Err(de::Error::custom("a name occurs twice"));
                     }
                     if fields.0.len() == MOST_FIELDS {
                         return Err(de::Error::custom("too many fields"));

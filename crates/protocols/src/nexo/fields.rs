@@ -170,7 +170,7 @@ fn is_given(value: &str) -> bool {
 /// Builds the table for the manual.
 #[must_use]
 pub fn manual() -> String {
-    let mut out = "| in | obeyed | refused by name | harmless: passed over |\n|---|---|---|---|\n".to_owned();
+    let mut out = "| in | obeyed | refused by name | harmless: ignored |\n|---|---|---|---|\n".to_owned();
     for object in OBJECTS {
         let column = |names: &[&str]| {
             let with_words = |name: &&str| match WORDS.iter().find(|(known, _)| known == name) {

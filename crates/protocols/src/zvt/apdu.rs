@@ -46,7 +46,7 @@ controls! {
     BOOK_TIP = 0x06 0x0C, "book tip";
     COMPLETION = 0x06 0x0F, "completion";
     TOTALS = 0x06 0x10, "turnover totals";
-    REPRINT = 0x06 0x12, "receipts of a range again";
+    REPRINT = 0x06 0x12, "reprint a range of receipts";
     RESET = 0x06 0x18, "reset";
     PRINT_CONFIGURATION = 0x06 0x1A, "print system configuration";
     ABORT = 0x06 0x1E, "aborted";
@@ -61,7 +61,7 @@ controls! {
     END_OF_DAY = 0x06 0x50, "end of day";
     DIAGNOSIS = 0x06 0x70, "diagnosis";
     SELF_TEST = 0x06 0x79, "self-test";
-    DISPLAY_TEXT_OLD = 0x06 0x85, "display text, as old tills send it";
+    DISPLAY_TEXT_OLD = 0x06 0x85, "display text, from old tills";
     SET_TIME = 0x06 0x91, "set date and time";
     INITIALISATION = 0x06 0x93, "initialisation";
     TILL_ABORT = 0x06 0xB0, "abort";
@@ -69,8 +69,8 @@ controls! {
     PRINT_LINE = 0x06 0xD1, "print line";
     PRINT_BLOCK = 0x06 0xD3, "print text block";
     DISPLAY_TEXT = 0x06 0xE0, "display text";
-    DISPLAY_KEY = 0x06 0xE1, "display text, and a key";
-    DISPLAY_NUMBER = 0x06 0xE2, "display text, and a number";
+    DISPLAY_KEY = 0x06 0xE1, "display text and read a key";
+    DISPLAY_NUMBER = 0x06 0xE2, "display text and read a number";
     LANGUAGE = 0x08 0x30, "select language";
     READER = 0x08 0x50, "select reader";
     OK = 0x80 0x00, "positive answer";

@@ -22,7 +22,7 @@ enum Length {
 /// All known fields, with their human-readable names.
 #[rustfmt::skip]
 const TABLE: &[(u8, Length, &str)] = &[
-    (0x01, Length::Fixed(1),  "timeout"),           (0x02, Length::Fixed(1),  "status informations at most"),
+    (0x01, Length::Fixed(1),  "timeout"),           (0x02, Length::Fixed(1),  "status information limit"),
     (0x03, Length::Fixed(1),  "service byte"),      (0x04, Length::Fixed(6),  "amount"),
     (0x05, Length::Fixed(1),  "pump"),              (0x06, Length::Container, "TLV"),
     (0x0B, Length::Fixed(3),  "trace"),             (0x0C, Length::Fixed(3),  "time"),
@@ -110,7 +110,7 @@ pub enum BmpError {
         bmp: u8,
     },
     /// The field occurs twice.
-    #[error("BMP {bmp:02X} is there twice")]
+    #[error("BMP {bmp:02X} occurs twice")]
     Twice {
         /// The number of the BMP.
         bmp: u8,

@@ -10,7 +10,7 @@ use crate::typed;
 /// `pos-sim printer`: a receipt printer that shows its paper on standard output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-While it runs, type a word and Enter: paper (remove or insert paper), near (roll nearly empty, or full), cover (open or close), \
+While it runs, type a word and press Enter: paper (remove or insert paper), near (roll nearly empty, or full), cover (open or close), \
 power (off or on).\n\n\
 Examples:\n  \
 pos-sim printer --png /tmp                             pictures to /tmp/receipt-1.png, -2, …\n  \
@@ -26,7 +26,7 @@ pub struct Args {
     /// A link to the pty, which keeps its name after a power cut
     #[arg(long, requires = "pty", value_name = "PATH")]
     pub link: Option<PathBuf>,
-    /// Characters on a line: 32, 42 or 48
+    /// Characters on a line, 16 to 64; real printers have 32, 42 or 48
     #[arg(long, default_value_t = 42, value_parser = clap::value_parser!(u8).range(16..=64))]
     pub columns: u8,
     /// Also write each receipt as a picture into this folder

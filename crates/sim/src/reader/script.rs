@@ -84,7 +84,7 @@ pub enum ScriptEvent {
 /// All events: name, value, and description for people.
 pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("connected", ScriptEvent::Connected, "a host has connected"),
-    ("powered-on", ScriptEvent::PoweredOn, "on again after a reboot"),
+    ("powered-on", ScriptEvent::PoweredOn, "the reader is on again after a reboot"),
     ("frame", ScriptEvent::Frame, "a command has arrived and is not processed yet"),
     ("abort", ScriptEvent::Abort, "ABORT has arrived and is not processed yet"),
     ("sale", ScriptEvent::Sale, "a sale begins"),
@@ -96,7 +96,7 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("number", ScriptEvent::Number, "the cardholder must enter a number"),
     ("answer", ScriptEvent::Answer, "the card is read; E3, E4 or E5 is not sent yet"),
     ("asked", ScriptEvent::Asked, "E4 is sent; the host must answer"),
-    ("continue", ScriptEvent::Continue, "CONTINUE has arrived; the card does not know it yet"),
+    ("continue", ScriptEvent::Continue, "CONTINUE has arrived; the card has not received it yet"),
     ("ended", ScriptEvent::Ended, "the card has given its last answer"),
     ("removed", ScriptEvent::Removed, "the card is out of the slot"),
 ];
@@ -107,8 +107,8 @@ pub const ACTIONS: &[(&str, &str)] = &[
     ("tap CARD", "holds a card to the antenna"),
     ("swipe CARD", "swipes a card through the stripe reader"),
     ("remove", "takes the card out of the slot"),
-    ("type DIGITS", "at the PIN or number prompt, or the next one; also right, wrong, cancel, bypass, nothing"),
-    ("choose NUMBER", "the application, counted from 1, now or at the next choice; or nothing"),
+    ("type DIGITS", "types at this or the next PIN or number prompt; also right, wrong, cancel, bypass, nothing"),
+    ("choose NUMBER", "chooses the application, counted from 1, now or at the next choice; or nothing"),
     ("key KEY", "presses cancel, enter, clear or a digit"),
     ("too-long", "lets the current prompt time out"),
     ("unplug [TIME]", "removes the cable, and restores it after the time"),

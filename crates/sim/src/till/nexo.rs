@@ -321,7 +321,7 @@ fn shown(answer: &Message) -> u8 {
             return 1;
         }
         Message::Request(request) => {
-            say(&format!("{} instead of an answer", request.body.category()));
+            say(&format!("received {} instead of an answer", request.body.category()));
             return 1;
         }
     };

@@ -202,7 +202,7 @@ impl Till {
         let answer = self.hear(Instant::now() + T3).await?;
         match answer.control {
             control if !control.is_answer() => {
-                return Err(io::Error::other(format!("{control} instead of an answer")));
+                return Err(io::Error::other(format!("received {control} instead of an answer")));
             }
             Control(0x84, code) if code != 0 => {
                 say(&format!("refused: {code:02X} {}", code::meaning(code)));

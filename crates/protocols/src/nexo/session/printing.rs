@@ -22,11 +22,11 @@ pub(super) fn lines(print: &PrintOutput, profile: Profile) -> Result<Vec<PrintLi
         (OutputFormat::Text, None) => text_lines(&content.output_text, profile),
         (OutputFormat::BarCode, Some(barcode)) if content.output_text.is_empty() => vec![code_line(barcode)?],
         (OutputFormat::Text, Some(_)) | (OutputFormat::BarCode, Some(_)) => {
-            return Err("OutputText and OutputBarcode need two requests: one OutputFormat has one of them");
+            return Err("OutputText and OutputBarcode need two requests: an OutputFormat has only one of them");
         }
         (OutputFormat::BarCode, None) => return Err("OutputBarcode is missing"),
         (OutputFormat::MessageRef | OutputFormat::Xhtml, _) => {
-            return Err("this terminal prints OutputFormat Text and BarCode");
+            return Err("this terminal prints only OutputFormat Text and BarCode");
         }
     };
     if print.required_signature_flag {

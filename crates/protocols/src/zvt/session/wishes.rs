@@ -186,7 +186,7 @@ pub(super) fn judge(command: &Command, fields: &Fields) -> Judged {
             Some(_) => None,
             None => {
                 if !again && judged.notes.len() < MOST_UNKNOWN {
-                    judged.notes.push(format!("{control}: {field} is passed over"));
+                    judged.notes.push(format!("{control}: {field} is ignored"));
                 }
                 None
             }

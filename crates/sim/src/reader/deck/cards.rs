@@ -156,7 +156,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "tap-magstripe",
-        about: "contactless of the old kind",
+        about: "contactless, sends magnetic stripe data",
         pan: "4012000077777777",
         holder: "TEST CARD/TAP MSD",
         service_code: "101",
@@ -250,7 +250,7 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "app-blocked",
-        about: "its first application is blocked, the second is taken",
+        about: "its first application is blocked, the second is used",
         pan: "4761739001010226",
         holder: "TEST CARD/APP BLOCKED",
         applications: Applications::OnlyOther(ELECTRON),

@@ -68,7 +68,7 @@ pub enum ScriptFault {
         word: String,
     },
     /// The script exceeds a limit.
-    #[error("more than {0}; a script may not be larger")]
+    #[error("the script has more than {0}; make it smaller")]
     TooLarge(&'static str),
 }
 
@@ -109,7 +109,7 @@ impl Script {
                 let name = words.need("an event")?;
                 let when = EVENTS.iter().find(|event| event.0 == name).map(|event| event.1);
                 let when = when.ok_or_else(|| unknown(name, "event", EVENTS.iter().map(|event| event.0)))?;
-                let nth = words.next().map(|word| number(word, "number from 1 on", 1..=u32::MAX)).transpose()?;
+                let nth = words.next().map(|word| number(word, "a number from 1", 1..=u32::MAX)).transpose()?;
                 words.end()?;
                 self.rules.push(ScriptRule { when, nth, actions: read_actions(actions)? });
             }
@@ -157,7 +157,7 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
             word => ScriptAction::Amount(Some(number(word, "amount of at most twelve digits", 0..=999_999_999_999)?)),
         },
         "wait" => ScriptAction::Wait(time(words.need("a time")?)?),
-        "flood" => match words.need("what to say, or nothing")? {
+        "flood" => match words.need("what to send, or nothing")? {
             "nothing" => ScriptAction::Flood(None),
             word => {
                 let found = FLOODS.iter().find(|(name, _)| *name == word);

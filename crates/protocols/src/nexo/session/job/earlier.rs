@@ -43,7 +43,7 @@ impl Job {
     }
 
     fn not_found(&mut self, flow: &mut Flow<'_>) {
-        let why = "this till has no such message at this terminal";
+        let why = "this terminal has no such message from this till";
         self.answered(because(ErrorCondition::NotFound, &why), flow);
     }
 

@@ -49,7 +49,7 @@ impl Job {
             Heard::Stopped { sale, .. } => self.goes_on(following, *sale, flow),
             Heard::Next { at, ask } => self.ask_at(at, ask, Stage::Following(following), flow),
             Heard::Refused(problem) if problem.is(ProblemType::AmountDiffers) => {
-                self.reject(&"this message was used for another amount or another kind of payment", flow);
+                self.reject(&"this ServiceID was used for another amount or another kind of payment", flow);
             }
             Heard::Refused(problem) => self.answered(refused(&problem), flow),
             Heard::Silent { .. } => self.nobody_answers(standing.may_stand, flow),

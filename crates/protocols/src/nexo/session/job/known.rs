@@ -182,7 +182,7 @@ impl Job {
                     self.ask(ask, Stage::OriginalWhole(standing), flow);
                 }
                 None => {
-                    let why = "OriginalPOITransaction: this till has no such transaction at this terminal";
+                    let why = "OriginalPOITransaction: this terminal has no such transaction of this till";
                     self.answered(because(ErrorCondition::NotFound, &why), flow);
                 }
             },

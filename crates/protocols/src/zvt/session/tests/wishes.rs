@@ -218,7 +218,7 @@ fn what_is_unknown_is_passed_over_and_said_without_its_value() {
     stage.till("06 01 0D 04 00 00 00 00 10 00 06 04 1F 7A 01 42");
     let (ticket, ask) = stage.asked.pop().unwrap();
     let actions = stage.session.said(ticket, Said::read(&ask, 200, status().to_string().as_bytes()), stage.now);
-    let note = Action::Note("06 01: TLV 1F7A (unknown) is passed over".to_owned());
+    let note = Action::Note("06 01: TLV 1F7A (unknown) is ignored".to_owned());
     assert!(actions.contains(&note), "{actions:?}");
     assert!(matches!(actions.last(), Some(Action::Ask { ask: Ask::Begin(_), .. })), "{actions:?}");
     let mut stage = Stage::quiet();

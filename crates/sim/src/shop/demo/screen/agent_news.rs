@@ -86,7 +86,7 @@ impl Model {
                 }
             }
             (Asked::Cancel(_), Ok(sale)) if sale.outcome.is_none() => {
-                self.tell(Tone::You, "It is too late to cancel. The sale goes on.")
+                self.tell(Tone::You, "It is too late to cancel. The sale continues.")
             }
             // A step will report the result.
             (Asked::Cancel(_) | Asked::Signature(..), Ok(_)) => {}

@@ -24,7 +24,7 @@ const KEYS: &[(&str, &str)] = &[
     ("b", "Refund the last sale: all of it, or a part."),
     ("v", "Void the last sale: the whole amount is reversed."),
     ("z", "Show the totals, as a cashier counts them when the shop closes."),
-    ("d", "Send the same again, like a till that lost its answer."),
+    ("d", "Send the same request again, as if its answer was lost."),
     ("1-9 A-Q", "Take a card in your hand. ↑ and ↓ take the previous or next one."),
     ("i t s r", "Insert, tap or swipe the card; take it out of the slot."),
     ("0-9 Enter", "Enter the tip on the reader while it asks for it."),
@@ -33,9 +33,9 @@ const KEYS: &[(&str, &str)] = &[
     ("u", "Pull the reader's cable out, or put it back."),
     ("g l", "Cut the network, or make it slow; the same key restores it."),
     ("p", "Take the printer's paper, open its cover, switch it off, or on."),
-    ("k", "Cut the agent's power. It comes back after 4 seconds, or by k."),
+    ("k", "Cut the agent's power. Press k again to restore it, or wait 4 s."),
     ("Tab", "Show the gateway's ledger, or the receipts again."),
-    ("PgUp PgDn", "Roll the paper."),
+    ("PgUp PgDn", "Scroll the paper."),
     ("q", "Quit."),
 ];
 
@@ -147,12 +147,12 @@ pub(super) fn totals(model: &Model) -> Vec<String> {
         let scheme = |one: &Sum| row(&format!("  with {}", one.scheme.as_deref().unwrap_or("other")), one);
         lines.extend(schemes.iter().filter(same).map(scheme));
     }
-    lines.extend(tips.iter().map(|tip| row("Tips; the sales hold them too", tip)));
+    lines.extend(tips.iter().map(|tip| row("Tips, included in the sales", tip)));
     if kinds.is_empty() {
         lines.push("There are no amounts yet.".to_owned());
     }
     for (what, count) in
-        [("Declined", declined), ("Taken back", taken_back), ("Cancelled", cancelled), ("Not sent", not_sent)]
+        [("Declined", declined), ("Reversed", taken_back), ("Cancelled", cancelled), ("Not sent", not_sent)]
     {
         lines.push(format!("{what:<28}{count:>6}"));
     }
