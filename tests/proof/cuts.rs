@@ -11,8 +11,9 @@
 //! behaviour is always included. A sale that the gateway does not know is looked up for an hour, and these look-ups are
 //! alike. Therefore, after the first 120 points of a run, only a tenth of the points is cut. `POS_AGENT_PAIRS=1` makes
 //! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scenario runs with each gateway
-//! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENARIO=sale, chip / Approves / []` runs
-//! only the scenarios whose names contain this text. If no name contains it, the text itself describes the scenario.
+//! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENARIO=sale, chip / Approves / []`
+//! runs only the scenarios whose names contain this text. If no name contains it, the text itself describes the
+//! scenario.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -288,8 +289,8 @@ fn long_troubles() -> [Scenario; 5] {
     ]
 }
 
-/// Returns scenarios of tills that confirm, with every answer. They include a part of a partial approval, and a rest whose
-/// refund is lost.
+/// Returns scenarios of tills that confirm, with every answer. They include a part of a partial approval, and a rest
+/// whose refund is lost.
 fn confirmed_by_tills() -> Vec<Scenario> {
     let scenario = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scenario {
         host_rules: HostRules::Checked,

@@ -13,7 +13,7 @@
 //! | `searching` | searches in lists, page by page |
 //! | `receipts` | receipts as text, as data and as a page |
 //! | `waits` | the reason for each wait of a sale, and its duration |
-//! | `doors` | hostile callers at the tills' socket and port, and sockets from systemd |
+//! | `crowds` | hostile callers at the tills' socket and port, and sockets from systemd |
 //! | `operators` | sign-ins, operators' rights, and the handling of PIN tries |
 //! | `supervisors` | an insider who uses a supervisor's approval for another command |
 //! | `insider` | the same with many pairs of commands, and after a restart |

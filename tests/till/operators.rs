@@ -357,7 +357,7 @@ async fn names_that_nobody_has_are_answered_as_those_that_somebody_has() {
 }
 
 #[tokio::test]
-async fn a_session_is_its_own_doors_and_ends_with_its_operator_and_its_pin() {
+async fn a_session_is_its_own_callers_and_ends_with_its_operator_and_its_pin() {
     let (_counter, root, till) = staffed("").await;
     let anna = till.signed_in(ANNA).await;
     let session = anna.session.clone().unwrap();

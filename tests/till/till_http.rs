@@ -184,8 +184,8 @@ const OF_OPERATORS: [&str; 12] = [
     "pin",
 ];
 
-/// Checks that each problem occurs. `crowds` tests the problems that need several simultaneous callers. The tests of the
-/// connection slots cover `no-place`, and the agent's tests cover a full list of operators.
+/// Checks that each problem occurs. `crowds` tests the problems that need several simultaneous callers. The tests of
+/// the connection slots cover `no-place`, and the agent's tests cover a full list of operators.
 #[tokio::test(start_paused = true)]
 async fn every_problem_of_the_list_is_met() {
     let shop = fake_agent::open(16).await;

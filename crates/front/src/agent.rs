@@ -200,7 +200,8 @@ impl Agent {
         slot.ok().and_then(Result::ok).ok_or(AgentError::Full)
     }
 
-    /// Does the same as [`Self::ask`] for a caller that already has a slot. [`AnswerBody::of`] reads the rest of the answer.
+    /// Does the same as [`Self::ask`] for a caller that already has a slot. [`AnswerBody::of`] reads the rest of the
+    /// answer.
     pub(crate) async fn head(&self, question: Question) -> Result<Response<Incoming>, AgentError> {
         self.unless_down()?;
         self.send(question).await

@@ -27,9 +27,9 @@
 //! A record of an unknown kind makes one transaction unreadable, not the whole journal. If that transaction is open, it
 //! stays open ([`SetAside`]). The agent tells its till that it cannot be read, and never charges it again.
 //!
-//! **In place.** A commit counts as written only if the files at the journal's path are the open files (`open_files.rs`). If
-//! a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark file outside the journal
-//! records that this terminal has sold (`sold.rs`).
+//! **In place.** A commit counts as written only if the files at the journal's path are the open files
+//! (`open_files.rs`). If a journal is removed while it is open, the agent saves its contents (`rescue.rs`). A mark file
+//! outside the journal records that this terminal has sold (`sold.rs`).
 //!
 //! A commit runs on the caller's thread. The transaction has to wait for it anyway, and passing it to another thread
 //! and back would double its cost. Slow work (lists, copying the WAL into the file) has its own thread and connection.

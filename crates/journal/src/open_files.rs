@@ -11,8 +11,8 @@
 //! place, and never creates another one.
 //!
 //! A person may also write into the same file (`cp old.db journal.db`). A commit goes into the `-wal`, and the journal
-//! changes only when the agent copies the `-wal` into it ([`OpenFiles::copying`]). Between two copies, the journal's size
-//! and the time of its last change stay the same, even if the clock changes. If they differ, another program has
+//! changes only when the agent copies the `-wal` into it ([`OpenFiles::copying`]). Between two copies, the journal's
+//! size and the time of its last change stay the same, even if the clock changes. If they differ, another program has
 //! written to the journal.
 
 use std::fs::{self, File};

@@ -17,8 +17,8 @@ pub const LONGEST_WAIT_S: u8 = 120;
 pub const READ_PERMIT: Duration = Duration::from_secs(8);
 
 /// The time for the agent's own questions in addition to a route's question. It first asks who is signed in. It then
-/// does one of three: it waits for its permit to read, reads a transaction before a command about it, or reads its state
-/// after a wait.
+/// does one of three: it waits for its permit to read, reads a transaction before a command about it, or reads its
+/// state after a wait.
 const BESIDE: Duration = AnswerDeadline::AtOnce.agent().saturating_mul(2);
 
 /// The time that a request and its answer spend on their way. Each program in between adds this time once.

@@ -2,10 +2,11 @@
 //! the real pages, but no money moves.
 //!
 //! It receives each [`Action`] that the core requests from a device. It returns the resulting events, each with its
-//! delay ([`TrainingEvent`]). It is pure: it opens no device and no connection. It must not use the reader or the gateway
-//! modules (`tests/rules/layers.rs`).
+//! delay ([`TrainingEvent`]). It is pure: it opens no device and no connection. It must not use the reader or the
+//! gateway modules (`tests/rules/layers.rs`).
 //!
-//! The training result is the transaction's [`TrainingResult`]. With `by-amount` the last two digits of the amount choose it:
+//! The training result is the transaction's [`TrainingResult`]. With `by-amount` the last two digits of the amount
+//! choose it:
 //!
 //! | digits | outcome | | digits | outcome |
 //! |---|---|---|---|---|
