@@ -62,7 +62,8 @@ pub(super) async fn look(report: &mut Report<'_>, journal: &Path) {
 
 fn room(report: &mut Report<'_>, folder: &Path, free: u64) {
     let seen = format!("{} MiB free in {}", free >> 20, folder.display());
-    let remedy = "free space on this file system (df -h, journalctl --vacuum-size=50M); never delete the journal";
+    let remedy =
+        "free up space on this file system (df -h, journalctl --vacuum-size=50M); never delete the agent's journal";
     match free {
         ..TOO_LITTLE => report.fault(seen, remedy),
         TOO_LITTLE..LITTLE => report.warning(seen, remedy),

@@ -1,5 +1,5 @@
-//! Cards at the simulated gateway: stored, used for payments, deleted, and covered by standing instructions. Typed
-//! cards are tested too, with the result letters for address and security code.
+//! Cards at the simulated gateway: stored, used for payments, deleted, and covered by standing instructions. Card
+//! numbers typed by hand are tested too, with the result letters of the address check and the security-code check.
 
 use crate::card_reader;
 use crate::gateway_counter::{Counter, INVALID, at, read, refusal, text};

@@ -66,7 +66,7 @@ const PLANTED: &[Planted] = &[
     Planted { what: "a folder that is not there", options: |options| options.journal = Some("/nowhere/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "the journal's folder /nowhere cannot be read", remedy: "create the folder", exit: 74 },
     Planted { what: "a full disk", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
-        probe: "disk", severity: FAULT, says: "0 MiB free in /proc", remedy: "free space on this file system", exit: 74 },
+        probe: "disk", severity: FAULT, says: "0 MiB free in /proc", remedy: "free up space on this file system", exit: 74 },
     Planted { what: "a disk that takes nothing", options: |options| options.journal = Some("/proc/journal.db".into()), plant: NOTHING,
         probe: "disk", severity: FAULT, says: "/proc cannot be written", remedy: "check the disk's free \
             space and health", exit: 74 },

@@ -12,7 +12,7 @@ use pos_sim::shop::Options;
 use pos_test_kit::within;
 use tokio::process::Child;
 
-/// A counter whose agent is the real program, and the file with its standard error.
+/// A counter whose agent is the real program. The agent's standard error goes to a file.
 struct Desk {
     counter: Counter,
     _agent: Child,
@@ -113,8 +113,8 @@ async fn wrong_levels_and_times_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(69), "{output:?}");
 }
 
-/// Checks the log without systemd's journal. systemd names the stream that leads to its journal. If standard error was
-/// redirected, or the journal does not listen, the program writes lines.
+/// Checks the log when standard error does not lead to systemd's journal. systemd identifies the journal's stream in
+/// `JOURNAL_STREAM`. If standard error was redirected, or the journal does not listen, the program writes lines.
 #[tokio::test]
 async fn without_systemds_journal_at_standard_error_it_writes_lines() {
     let elsewhere = Desk::open(|agent, file| {

@@ -467,9 +467,9 @@ async fn what_a_caller_may_do_goes_with_what_it_wants() {
     assert_eq!(wanted(&mut shop).wish.of, Some(EarlierName::Payment(PaymentId::new("p"))));
     // A request must use exactly one of them, and the number must be a whole number.
     for (named, words) in [
-        (r#""of":"o","number":17"#, "of, number and payment: give only one of them"),
-        (r#""number":17,"payment":"p""#, "of, number and payment: give only one of them"),
-        (r#""of":"o","payment":"p""#, "of, number and payment: give only one of them"),
+        (r#""of":"o","number":17"#, "of, number, payment: give only one of these"),
+        (r#""number":17,"payment":"p""#, "of, number, payment: give only one of these"),
+        (r#""of":"o","payment":"p""#, "of, number, payment: give only one of these"),
         (r#""till":"till-2""#, "of: a refund needs it"),
         (r#""number":17,"till":"till-2""#, "till: allowed only with of"),
         (r#""number":"17""#, "number: "),

@@ -85,7 +85,7 @@ struct PairRequest {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PairError {
     /// The name is empty, too long, or contains control characters.
-    #[error("name: must be 1 to {LONGEST_NAME} characters of text")]
+    #[error("name: must be 1 to {LONGEST_NAME} characters, without control characters")]
     Name,
     /// Pairing is not open.
     #[error("pairing is closed; open pairing at the terminal, with pos-front pair open or on the page")]

@@ -29,8 +29,8 @@ pub struct ScriptKey {
 }
 
 impl ScriptKey {
-    /// Derives the key of the card with this PAN and PAN sequence number, after this ARQC. `issuer` holds the master
-    /// key for integrity.
+    /// Derives, from this ARQC, the session key of the card with this PAN and PAN sequence number. `issuer` holds the
+    /// master key for integrity.
     ///
     /// # Errors
     /// Returns [`CryptogramError::BadCard`].

@@ -79,7 +79,9 @@ fn from_chip(track2: Option<&[u8]>, pan: Option<&[u8]>) -> Result<Option<ClearCa
         None => pan.clone().map(|pan| ClearCard { pan, expiry: None, service_code: None, code: None }),
     };
     match (&card, pan) {
-        (Some(card), Some(pan)) if card.pan != pan => Err(Invalid::new(SRED_DATA, "57 and 5A are of different cards")),
+        (Some(card), Some(pan)) if card.pan != pan => {
+            Err(Invalid::new(SRED_DATA, "57 and 5A belong to different cards"))
+        }
         _ => Ok(card),
     }
 }
@@ -137,7 +139,7 @@ fn from_stripe(track1: Option<&[u8]>, track2: &[u8]) -> Result<ClearCard, Invali
         let names_card = std::str::from_utf8(track1)
             .is_ok_and(|text| text.strip_prefix("%B").and_then(|rest| rest.split('^').next()) == Some(track2.pan()));
         if !names_card {
-            return Err(wrong("5F21 and 5F22 are of different cards"));
+            return Err(wrong("5F21 and 5F22 belong to different cards"));
         }
     }
     Ok(ClearCard::from_track2(&track2))

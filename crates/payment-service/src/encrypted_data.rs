@@ -254,7 +254,7 @@ mod tests {
         (hex::encode_upper(sealed), ksn.to_string())
     }
 
-    // Tags 5A and 57 take 38 bytes. Ten zeros pad them to 48, more padding than TDES ever needs.
+    // Tags 5A and 57 take 29 bytes. Three zeros pad them to 32, a whole number of AES blocks.
     const CHIP: &str = "5A08476173900101011957114761739001010119D31122011758989389";
 
     #[test]

@@ -165,7 +165,7 @@ fn check_payment(form: Form) -> Result<PaymentRequest, Invalid> {
         return Err(Invalid::new(secure::NPA, "a card at the counter is not authenticated by 3-D Secure"));
     }
     if kind == Kind::Credit && form.get("createRegistration") == Some("true") {
-        return Err(Invalid::new("createRegistration", "a card is stored with DB or PA"));
+        return Err(Invalid::new("createRegistration", "a card can be stored only with paymentType DB or PA"));
     }
     Ok(PaymentRequest { form, kind, amount, entry_mode })
 }

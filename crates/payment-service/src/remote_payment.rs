@@ -172,7 +172,7 @@ fn kind(form: &Form) -> Result<Kind, Invalid> {
         _ => return Err(Invalid::new("paymentType", "must be DB, PA, CD or RI; CP, RV and RF refer to a payment")),
     };
     if matches!(kind, Kind::Credit | Kind::RiskCheck) && form.is_true("createRegistration") {
-        return Err(Invalid::new("createRegistration", "payment data is stored with DB or PA"));
+        return Err(Invalid::new("createRegistration", "payment data can be stored only with paymentType DB or PA"));
     }
     Ok(kind)
 }

@@ -32,7 +32,7 @@ pub enum HeaderError {
     Header(RowFault),
     /// A required column is missing in the header.
     #[error(
-        "line 1, the header, lacks {}; give the gateway's reconciliation file, separated by semicolons, with its header",
+        "line 1, the header, lacks {}; use the reconciliation file from the gateway, separated by semicolons, with its header",
         names.join(", ")
     )]
     Missing {
@@ -46,7 +46,7 @@ pub enum HeaderError {
         name: &'static str,
     },
     /// There are more columns than any such file has.
-    #[error("line 1, the header, has more than {MOST_COLUMNS} columns; give the gateway's reconciliation file")]
+    #[error("line 1, the header, has more than {MOST_COLUMNS} columns; use the reconciliation file from the gateway")]
     TooManyColumns,
 }
 

@@ -148,7 +148,7 @@ impl Printer {
         self.receipts.borrow().iter().map(|receipt| receipt.text.clone()).collect()
     }
 
-    /// Returns the receipts cut so far, with a signal for each later one.
+    /// Returns a receiver that holds the receipts cut so far, and signals each later one.
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Vec<Receipt>> {
         self.receipts.clone()

@@ -21,7 +21,7 @@ pub(super) fn stated(name: &str) -> Result<String, Failure> {
     if (1..=LONGEST_STATED).contains(&name.chars().count()) && !name.chars().any(char::is_control) {
         Ok(name.to_owned())
     } else {
-        let wrong = format!("operator: must be 1 to {LONGEST_STATED} characters of text");
+        let wrong = format!("operator: must be 1 to {LONGEST_STATED} characters, without control characters");
         Err(Failure::new(ProblemType::Operator, wrong).field("operator"))
     }
 }

@@ -332,7 +332,11 @@ impl EarlierFields {
             (None, Some(number), None) => Some(EarlierName::Number(number)),
             (None, None, Some(payment)) => Some(EarlierName::Payment(PaymentId::new(payment))),
             (None, None, None) => None,
-            _ => return Err(Failure::malformed(format!("{within}of, number and payment: give only one of them"))),
+            _ => {
+                return Err(Failure::malformed(format!(
+                    "{within}of, {within}number, {within}payment: give only one of these"
+                )));
+            }
         })
     }
 }

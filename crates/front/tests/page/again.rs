@@ -275,7 +275,7 @@ async fn slip(page: &Browser, button: &str) -> String {
     text
 }
 
-/// The shop's own look: an image with a style of its own, and a colour that is readable in both themes.
+/// The shop's logo is an SVG that contains a style sheet, and its colour is readable in both themes.
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_shops_logo_and_colour_are_on_the_page() {
