@@ -45,6 +45,8 @@ export function dayScreen(page) {
   const said = h("p", { class: "hint", role: "status" }, t("loading"));
   const place = h("div", { class: "figures" });
   const graph = h("div", { class: "graph" });
+  // They stand above the tables, so that a small screen shows them without scrolling.
+  const acts = h("div", { class: "answers" }, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }), button("sales", t("day.preview"), () => showClose("open"), { class: "quiet", id: "preview" }));
   const closing = h("div", { class: "closing" });
   const el = h("section", { class: "day" }, h("header", {}, title), said, h("div", { class: "columns" }, h("div", {}, place, closing), graph));
   const amount = (units) => money(wire(units, exponent), currency);
@@ -77,25 +79,25 @@ export function dayScreen(page) {
     return source.done() ? sales : null;
   }
 
+  const rows = (lines, name) => lines.map((line) => h("tr", {}, h("th", { scope: "row" }, name(line)), h("td", {}, t("day.count", { count: line.count })), h("td", { class: "sum" }, money(line.sum, line.currency))));
+  const kindWord = (line) => t(`kind.${line.kind}`);
   function drawTotals(totals) {
-    const rows = (lines, name) => lines.map((line) => h("tr", {}, h("th", { scope: "row" }, name(line)), h("td", {}, t("day.count", { count: line.count })), h("td", { class: "sum" }, money(line.sum, line.currency))));
     const small = ["declined", "cancelled", "notSent", "takenBack"].filter((name) => totals[name]).map((name) => h("li", {}, `${t(`day.${name}`)} `, h("strong", {}, String(totals[name]))));
     if (totals.open.length) small.push(h("li", { class: "warn" }, `${t("day.open")} `, h("strong", {}, String(totals.open.length))));
     fill(place,
-      h("p", { class: "net" }, h("span", {}, t("day.net")), h("strong", {}, netOf(totals, currency))),
-      totals.kinds.length ? h("table", {}, h("caption", { class: "unseen" }, t("day.kinds")), h("tbody", {}, rows(totals.kinds, (line) => t(`kind.${line.kind}`)), rows(totals.tips, () => t("day.tips")))) : h("p", { class: "hint" }, t("day.nothing")),
+      h("p", { class: "net" }, h("span", {}, t("day.net")), h("strong", {}, netOf(totals, currency))), acts,
+      totals.kinds.length ? h("table", {}, h("caption", { class: "unseen" }, t("day.kinds")), h("tbody", {}, rows(totals.kinds, kindWord), rows(totals.tips, () => t("day.tips")))) : h("p", { class: "hint" }, t("day.nothing")),
       shift(totals),
-      totals.schemes.length ? [h("h2", {}, t("day.brands")), h("table", {}, h("tbody", {}, rows(totals.schemes, (line) => `${line.scheme} · ${t(`kind.${line.kind}`)}`)))] : null,
+      totals.schemes.length ? [h("h2", {}, t("day.brands")), h("table", {}, h("tbody", {}, rows(totals.schemes, (line) => `${line.scheme} · ${kindWord(line)}`)))] : null,
       small.length ? h("ul", { class: "small" }, small) : null);
   }
 
   /** Shows the sums of the signed-in operator since the last close. */
-  function shift({ operators }) {
+  function shift({ operators = [], shifts = [] }) {
     const name = page.session()?.operator;
-    const lines = name ? (operators ?? []).filter((line) => line.name === name) : [];
-    const row = (word, line, which) => h("tr", {}, h("th", { scope: "row" }, t(word)), h("td", {}, line[`${which}Count`] === undefined ? "" : t("day.count", { count: line[`${which}Count`] })), h("td", { class: "sum" }, money(line[which], line.currency)));
-    return lines.length ? [h("h2", {}, t("day.mine", { name })), h("table", { id: "mine" }, h("tbody", {}, lines.flatMap((line) => [
-      row("day.taken", line, "taken"), row("day.given", line, "given"), row("day.net", { ...line, netCount: line.count }, "net")])))] : null;
+    const mine = shifts.find((one) => one.operator === name);
+    const net = operators.filter((one) => one.name === name).map((line) => ({ ...line, sum: line.net }));
+    return mine ? [h("h2", {}, t("day.mine", { name })), h("table", { id: "mine" }, h("tbody", {}, rows(mine.kinds, kindWord), rows(mine.tips, () => t("day.tips")), rows(net, () => t("day.net"))))] : null;
   }
 
   function drawChart(hours) {
@@ -120,8 +122,7 @@ export function dayScreen(page) {
   }
 
   function drawCloses(closes) {
-    fill(closing, h("div", { class: "answers" }, button("journal", t("day.close"), closeDay, { class: "primary", id: "close-day" }), button("sales", t("day.preview"), () => showClose("open"), { class: "quiet", id: "preview" })),
-      closes.length ? [h("h2", {}, t("day.closes")), h("ul", { class: "list" }, closes.map((one) => h("li", { class: "line" }, h("span", {}, `${one.number} · ${dayAndTime(one.period?.to)}`), h("strong", { class: "sum" }, (one.net ?? []).map((line) => money(line.net, line.currency)).join(" · ")),
+    fill(closing, closes.length ? [h("h2", {}, t("day.closes")), h("ul", { class: "list" }, closes.map((one) => h("li", { class: "line" }, h("span", {}, `${one.number} · ${dayAndTime(one.period?.to)}`), h("strong", { class: "sum" }, (one.net ?? []).map((line) => money(line.net, line.currency)).join(" · ")),
         button("sales", t("running.show"), () => showClose(one.number, () => print(one.number)), { class: "quiet", "data-close": one.number }))))] : null);
   }
   async function print(number) {

@@ -10,6 +10,9 @@ export const movesMoney = (kind) => kind !== "store-card" && kind !== "forget-ca
 /** An empty draft. `tip` is null, a rate in per cent, or `ask`. */
 export const EMPTY = { kind: "sale", amount: "", tip: null, reference: "", registration: "" };
 
+/** Checks whether stored data is a draft of this version. */
+export const isDraft = (data) => ["kind", "amount", "reference", "registration"].every((name) => typeof data?.[name] === "string");
+
 /** Returns the body of `POST /v1/sales` for a draft of the keypad, without its reference. */
 export function requestOf({ kind, amount, tip, registration }, exponent) {
   const request = { kind, amount };

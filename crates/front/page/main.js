@@ -19,6 +19,7 @@ import { clock, guess, language, load, money, setExponent, t } from "./words.js"
 document.body.dataset.loaded = "true";
 
 const MEMORY = "pos.sale";
+const DRAFT = "pos.draft";
 const LANGUAGE = "pos.language";
 const TRAINING = "pos.training";
 const LOADED = "pos.loaded";
@@ -36,7 +37,7 @@ const OUTCOME_STAYS_MS = 60000;
 const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
-let state = begin(recall());
+let state = begin(recall("localStorage", MEMORY), recall("sessionStorage", DRAFT));
 let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false };
 /** The outcome to be trained; null when the page takes money. It belongs to this page alone and survives a reload. */
 let training = null;
@@ -51,10 +52,11 @@ let posting = new AbortController();
 let touched = Date.now();
 const pageVersion = document.querySelector("meta[name=version]").content;
 
-function recall() {
-  try { return JSON.parse(localStorage.getItem(MEMORY)); } catch { return null; }
+/** Reads stored data; null without storage. `sessionStorage` belongs to this page alone, and lasts as long as it. */
+function recall(storage, name) {
+  try { return JSON.parse(window[storage].getItem(name)); } catch { return null; }
 }
-const keep = (name, value) => { try { localStorage.setItem(name, value); } catch { /* private mode: the agent has the state */ } };
+const keep = (name, value, storage = "localStorage") => { try { window[storage].setItem(name, value); } catch { /* private mode: the agent has the state */ } };
 
 /** Checks whether the screen shows training mode: a transaction in hand has its own mark. */
 const trains = () => Boolean(state.job?.sale ? state.job.sale.training : state.job?.request ? state.job.request.training : training);
@@ -65,7 +67,7 @@ function train(outcome) {
     dispatch({ type: "end-training" });
   } else if (isUnderWay(state.job)) return;
   training = outcome;
-  try { sessionStorage.setItem(TRAINING, outcome ?? ""); } catch { /* lasts until a reload */ }
+  keep(TRAINING, outcome ?? "", "sessionStorage");
   view = "pay";
   screen.key = null;
   dispatch({ type: "leave" });
@@ -81,6 +83,7 @@ function dispatch(event) {
   let effects;
   [state, effects] = reduce(state, { now: Date.now(), tick: performance.now(), training: trains(), ...event });
   api.train(trains());
+  if (state.draft !== was.draft) keep(DRAFT, JSON.stringify(state.draft), "sessionStorage");
   effects.forEach(carryOut);
   if (state !== was) render();
 }
@@ -90,7 +93,7 @@ function carryOut(effect) {
   const tell = (type) => (answer) => dispatch({ type, reference, sale: answer, cancel: answer.cancel });
   switch (effect.do) {
     case "remember": return keep(MEMORY, JSON.stringify(effect.memory));
-    case "forget": return void (recall()?.reference === reference && localStorage.removeItem(MEMORY));
+    case "forget": return void (recall("localStorage", MEMORY)?.reference === reference && localStorage.removeItem(MEMORY));
     case "later": return void setTimeout(() => dispatch(effect.event), effect.ms);
     case "sound": return sound.play(effect.name);
     case "abort-post": return posting.abort();
@@ -459,8 +462,10 @@ async function boot() {
     api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
   if (!settings.languages.includes(first)) await untilLoaded(() => load(settings.languages[0]));
-  if (who === "nobody") signedOut = true;
-  else if (who?.operator) session = who;
+  if (who === "nobody") {
+    signedOut = true;
+    dispatch({ type: "draft", change: EMPTY });
+  } else if (who?.operator) session = who;
   shell();
   render();
   if (state.job && !signedOut) dispatch({ type: "ask-again", reference: state.job.reference });

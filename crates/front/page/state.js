@@ -1,7 +1,7 @@
 // The transaction in hand: an event goes in, the next state and its effects come out. No DOM, no network, no clock.
 // This file implements the rules about money in README.md.
 
-import { EMPTY } from "./draft.js";
+import { EMPTY, isDraft } from "./draft.js";
 
 /** The time in which a request that was not received is sent again automatically; afterwards a person decides. */
 export const REPEAT_MS = 10000;
@@ -46,10 +46,11 @@ export function whose(state, sale) {
 
 /**
  * Returns the state at the page's start. `memory` is the data of an earlier page: `{reference, request, draft,
- * begunAt}`.
+ * begunAt}`. `typed` is the draft on its keypad.
  */
-export function begin(memory) {
-  const state = { link: "connecting", job: null, draft: EMPTY, own: [], open: [], notices: [], status: null };
+export function begin(memory, typed = null) {
+  const draft = isDraft(typed) ? typed : EMPTY;
+  const state = { link: "connecting", job: null, draft, own: [], open: [], notices: [], status: null };
   if (!memory?.reference || !memory.request) return state;
   const job = newJob(memory.reference, memory.request, memory.draft, memory.begunAt ?? 0);
   return { ...state, own: [memory.reference], job: { ...job, restored: true } };

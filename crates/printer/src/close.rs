@@ -6,7 +6,7 @@
 
 use super::layout::{Page, ReceiptRow};
 use super::receipt::Letterhead;
-use pos_core::counter::{Close, OpenItem, OpenKind, Sum, Turnover};
+use pos_core::counter::{Close, OpenItem, OpenKind, Shift, Sum, Turnover};
 use pos_words::{Message, Words, clean};
 
 /// Maximum number of open items of one kind that are listed: about a hand's length of paper.
@@ -20,8 +20,8 @@ pub fn compose_close(close: &Close, letterhead: &Letterhead) -> Page {
     slip.head(&letterhead.merchant);
     slip.net();
     slip.kinds();
-    slip.parts(Message::ByTill, &close.tills);
-    slip.parts(Message::ByOperator, &close.operators);
+    slip.parts(Message::ByTill, &close.tills, &[]);
+    slip.parts(Message::ByOperator, &close.operators, &close.shifts);
     slip.open();
     slip.page
 }
@@ -95,7 +95,8 @@ impl ComposingClose<'_> {
         }
     }
 
-    fn parts(&mut self, title: Message, parts: &[Turnover]) {
+    /// Adds the parts, each followed by its shift, if it has one.
+    fn parts(&mut self, title: Message, parts: &[Turnover], shifts: &[Shift]) {
         if parts.is_empty() {
             return;
         }
@@ -103,6 +104,18 @@ impl ComposingClose<'_> {
         self.bold(title);
         for Turnover { name, currency, count, net, .. } in parts {
             self.line(&format!("{} {count}", name.as_deref().unwrap_or_default()), net, currency);
+            for shift in shifts.iter().filter(|shift| Some(&shift.operator) == name.as_ref()) {
+                self.shift(shift, currency);
+            }
+        }
+    }
+
+    /// Adds the sums of an operator in one currency, by kind, and the tips.
+    fn shift(&mut self, Shift { kinds, tips, .. }: &Shift, currency: &str) {
+        let of_kinds = kinds.iter().map(|sum| (self.words.title(sum.kind), sum));
+        let of_tips = tips.iter().map(|sum| (self.words.label(Message::TipsInSales), sum));
+        for (label, sum) in of_kinds.chain(of_tips).filter(|(_, sum)| sum.currency == currency) {
+            self.line(&format!("- {label} {}", sum.count), &sum.sum, currency);
         }
     }
 
@@ -166,7 +179,12 @@ mod tests {
             "firstNumber": 1017, "lastNumber": 1042,
             "net": [moved(None, "1200.06")], "kinds": [sum("sale", None, "1234.56"), sum("reversal", None, "34.50")],
             "schemes": [sum("sale", Some("VISA\u{1b}[2J"), "1234.56")], "tips": [sum("sale", None, "4.00")],
-            "tills": [moved(Some("till-1"), "1200.06")], "declined": 2, "takenBack": 0, "cancelled": 0, "notSent": 0,
+            "tills": [moved(Some("till-1"), "1200.06")], "operators": [moved(Some("Anna"), "1200.06")],
+            "shifts": [{
+                "operator": "Anna", "kinds": [sum("reversal", None, "34.50"), sum("sale", None, "1234.56")],
+                "tips": [sum("sale", None, "4.00")],
+            }],
+            "declined": 2, "takenBack": 0, "cancelled": 0, "notSent": 0,
             "open": other.into_iter().chain(items).collect::<Vec<_>>(),
         }))
         .unwrap()
@@ -206,6 +224,10 @@ mod tests {
             "Tips, in the sales 2    4.00 EUR",
             "Declined                       2",
             "till-1 3             1200.06 EUR",
+            "Anna 3               1200.06 EUR",
+            "- VOID 2               34.50 EUR",
+            "- SALE 2             1234.56 EUR",
+            "- Tips, in the sales 2  4.00 EUR",
             "17 R17                  5.00 EUR",
             "and 5 more",
         ] {

@@ -141,6 +141,18 @@ impl Browser {
         self.chromium("Browser.setDownloadBehavior", allowed).await;
     }
 
+    /// Makes requests for these addresses fail. `*` stands for any text.
+    pub async fn blocks(&self, addresses: &[&str]) {
+        self.chromium("Network.enable", json!({})).await;
+        self.chromium("Network.setCacheDisabled", json!({ "cacheDisabled": true })).await;
+        self.chromium("Network.setBlockedURLs", json!({ "urls": addresses })).await;
+    }
+
+    /// Runs a script in each later document, before its own scripts.
+    pub async fn begins_with(&self, script: &str) {
+        self.chromium("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
+    }
+
     async fn chromium(&self, command: &str, parameters: Value) {
         let body = json!({ "cmd": command, "params": parameters });
         self.client.issue_cmd(Chromium { path: "goog/cdp/execute", body }).await.unwrap();

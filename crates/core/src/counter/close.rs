@@ -56,6 +56,10 @@ pub struct Close {
     /// The taken, given and net amounts, by operator. Empty if no operator signs in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<Turnover>,
+    /// The sums of each operator's shift, by kind. Empty if no operator signs in. Absent if an earlier version made the
+    /// close.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shifts: Vec<Shift>,
     /// The approved tips. The sums of the sales include them. Voiding such a sale does not reduce them.
     pub tips: Vec<Sum>,
     /// Reversals of payments that are not in this journal. They count as given, although only the gateway knows whether
@@ -105,6 +109,20 @@ pub struct TillSums {
     pub brands: Vec<Turnover>,
     /// The amounts moved or reserved, by kind, card scheme and currency.
     pub schemes: Vec<Sum>,
+}
+
+/// The sums of one operator in a close. A void counts for the operator who made it, not for the operator of the voided
+/// transaction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Shift {
+    /// The operator.
+    pub operator: String,
+    /// The amounts moved or reserved, by kind and currency. The kind `reversal` has the voids.
+    pub kinds: Vec<Sum>,
+    /// The approved tips, by currency. The sums of the sales include them. Voiding such a sale does not reduce them.
+    pub tips: Vec<Sum>,
 }
 
 /// One line of a report.
@@ -284,6 +302,7 @@ impl Close {
             tills: Vec::new(),
             own: Vec::new(),
             operators: Vec::new(),
+            shifts: Vec::new(),
             tips: Vec::new(),
             of_unknown: Vec::new(),
             declined: 0,
@@ -309,6 +328,7 @@ impl Close {
             tills: sums.tills(),
             own: sums.own(),
             operators: sums.operators(),
+            shifts: sums.shifts(),
             tips: totals.tips().map(|line| Sum::of(line, None)).collect(),
             of_unknown: sums.of_unknown(),
             declined: totals.declined,

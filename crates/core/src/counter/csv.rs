@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Close, OpenItem, Sum, Turnover};
+use super::{Close, OpenItem, Shift, Sum, Turnover};
 
 /// The header line with the column names.
 const HEAD: &str = "close,day,section,name,kind,currency,count,amount\r\n";
@@ -26,12 +26,13 @@ pub fn csv(close: &Close) -> String {
             }
         }
     }
+    for Shift { operator, kinds, tips } in &close.shifts {
+        table.sums("shift", Some(operator), kinds);
+        table.sums("shift-tips", Some(operator), tips);
+    }
     let sums = [("kind", &close.kinds), ("scheme", &close.schemes), ("tips", &close.tips)];
     for (section, sums) in sums.into_iter().chain([("of-unknown", &close.of_unknown)]) {
-        for Sum { kind, scheme, currency, count, sum } in sums {
-            let name = scheme.as_deref().unwrap_or_default();
-            table.row([section, name, kind.as_str(), currency], &count.to_string(), sum);
-        }
+        table.sums(section, None, sums);
     }
     let counts = [("declined", close.declined), ("taken-back", close.taken_back), ("cancelled", close.cancelled)];
     for (kind, count) in counts.into_iter().chain([("not-sent", close.not_sent)]) {
@@ -54,6 +55,14 @@ struct CloseTable<'a> {
 }
 
 impl CloseTable<'_> {
+    /// Adds one line for each sum, under this name or under the card's brand.
+    fn sums(&mut self, section: &str, name: Option<&str>, sums: &[Sum]) {
+        for Sum { kind, scheme, currency, count, sum } in sums {
+            let name = name.or(scheme.as_deref()).unwrap_or_default();
+            self.row([section, name, kind.as_str(), currency], &count.to_string(), sum);
+        }
+    }
+
     fn row(&mut self, [section, name, kind, currency]: [&str; 4], count: &str, amount: &str) {
         let Close { number, day, .. } = self.close;
         let name = field(name);
@@ -105,6 +114,12 @@ mod tests {
             kinds: vec![sum(Kind::Sale, None)],
             schemes: vec![sum(Kind::Sale, Some("=HYPERLINK(\"x\")")), sum(Kind::Sale, Some("A, \"B\"\r\nC"))],
             tills: vec![turnover(Some("till-1"), "-7.66")],
+            operators: vec![turnover(Some("Anna"), "-7.66")],
+            shifts: vec![Shift {
+                operator: "Anna".to_owned(),
+                kinds: vec![sum(Kind::Reversal, None), sum(Kind::Sale, None)],
+                tips: vec![sum(Kind::Sale, None)],
+            }],
             declined: 3,
             open: vec![OpenItem {
                 is: OpenKind::Unconfirmed,
@@ -124,6 +139,12 @@ mod tests {
 7,2026-11-22,till,till-1,taken,EUR,1,12.34
 7,2026-11-22,till,till-1,given,EUR,2,20.00
 7,2026-11-22,till,till-1,net,EUR,3,-7.66
+7,2026-11-22,operator,Anna,taken,EUR,1,12.34
+7,2026-11-22,operator,Anna,given,EUR,2,20.00
+7,2026-11-22,operator,Anna,net,EUR,3,-7.66
+7,2026-11-22,shift,Anna,reversal,EUR,1,12.34
+7,2026-11-22,shift,Anna,sale,EUR,1,12.34
+7,2026-11-22,shift-tips,Anna,sale,EUR,1,12.34
 7,2026-11-22,kind,,sale,EUR,1,12.34
 7,2026-11-22,scheme,\"'=HYPERLINK(\"\"x\"\")\",sale,EUR,1,12.34
 7,2026-11-22,scheme,\"A, \"\"B\"\"  C\",sale,EUR,1,12.34

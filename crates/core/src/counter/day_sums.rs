@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sum, TillSums};
+use super::{Shift, Sum, TillSums};
 use crate::totals::{Totals, TotalsLine, decimal, scheme};
 use crate::transaction::{Outcome, Standing, Transaction};
 use pos_terms::money::{Amount, Currency};
@@ -28,6 +28,8 @@ pub struct DaySums {
     brands: BTreeMap<(String, &'static str), Moved>,
     tills: BTreeMap<(String, &'static str), Moved>,
     operators: BTreeMap<(String, &'static str), Moved>,
+    /// The sums of each operator by kind, and the tips.
+    shifts: BTreeMap<String, Totals>,
     of_unknown: BTreeMap<&'static str, TotalsLine>,
     /// The lowest and the highest number of the counted transactions, including those without a payment.
     numbers: Option<(SaleNumber, SaleNumber)>,
@@ -108,6 +110,10 @@ impl DaySums {
             let (first, last) = self.numbers.unwrap_or((number, number));
             self.numbers = Some((first.min(number), last.max(number)));
         }
+        let operator = sale.order().by.as_ref().and_then(Who::person);
+        if let Some(operator) = operator {
+            self.shifts.entry(operator.to_owned()).or_default().take(sale);
+        }
         let amount = match outcome {
             Outcome::Approved => sale.amount(),
             Outcome::PartiallyApproved { amount } => *amount,
@@ -129,7 +135,7 @@ impl DaySums {
         self.net.entry(currency.code()).or_insert(none).add(way, amount);
         self.brands.entry((scheme(sale).to_owned(), currency.code())).or_insert(none).add(way, amount);
         self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
-        if let Some(operator) = sale.order().by.as_ref().and_then(Who::person) {
+        if let Some(operator) = operator {
             self.operators.entry((operator.to_owned(), currency.code())).or_insert(none).add(way, amount);
         }
     }
@@ -179,6 +185,17 @@ impl DaySums {
     #[must_use]
     pub fn operators(&self) -> Vec<Turnover> {
         named(&self.operators)
+    }
+
+    /// Returns the sums of each operator by kind, and the tips. An operator without a payment is not included.
+    #[must_use]
+    pub fn shifts(&self) -> Vec<Shift> {
+        let of = |(operator, totals): (&String, &Totals)| {
+            let kinds: Vec<Sum> = totals.kinds().map(|line| Sum::of(line, None)).collect();
+            let tips = totals.tips().map(|line| Sum::of(line, None)).collect();
+            (!kinds.is_empty()).then(|| Shift { operator: operator.clone(), kinds, tips })
+        };
+        self.shifts.iter().filter_map(of).collect()
     }
 
     /// Returns the reversals of payments that are not in this journal, by currency.
@@ -377,5 +394,46 @@ mod tests {
         let told: Vec<_> = sums.operators().into_iter().map(|one| (one.name, one.net)).collect();
         let told: Vec<_> = told.iter().map(|(name, net)| (name.as_deref(), net.as_str())).collect();
         assert_eq!(told, [(Some("12"), "5.00"), (Some("Anna"), "7.00")]);
+    }
+
+    #[test]
+    fn a_shift_has_the_kinds_and_tips_of_one_operator() {
+        let by = |name: &str| json!({ "token": "till-1", "operator": name });
+        let (anna, ben) = (by("Anna"), by("Ben"));
+        let mut sums = DaySums::default();
+        for (by, kind, of, minor) in [
+            (&anna, Kind::Sale, None, 1000),
+            (&ben, Kind::Sale, None, 500),
+            // Ben voids a payment of Anna, and the void is his.
+            (&ben, Kind::Reversal, Some(Kind::Sale), 1000),
+            (&anna, Kind::Reversal, Some(Kind::PreAuthorisation), 7000),
+            (&anna, Kind::Refund, None, 300),
+        ] {
+            sums.take(&ended_by(by.clone(), kind, "till-1", minor, Outcome::Approved), of);
+        }
+        let why = crate::transaction::Reason::BankDeclined.into();
+        sums.take(&ended_by(by("Carl"), Kind::Sale, "till-1", 100, Outcome::Declined { why }), None);
+        sums.take(&with_tip(&ben, 2000, 250), None);
+
+        let lines = |sums: &[Sum]| -> Vec<String> {
+            sums.iter().map(|one| format!("{} {} {}", one.kind.as_str(), one.count, one.sum)).collect()
+        };
+        let [annas, bens] = &sums.shifts()[..] else { panic!("{:?}", sums.shifts()) };
+        assert_eq!((annas.operator.as_str(), bens.operator.as_str()), ("Anna", "Ben"));
+        // The release of a reservation is a void, although it moves no money.
+        assert_eq!(lines(&annas.kinds), ["refund 1 3.00", "reversal 1 70.00", "sale 1 10.00"]);
+        assert_eq!(lines(&annas.tips), Vec::<String>::new());
+        assert_eq!(lines(&bens.kinds), ["reversal 1 10.00", "sale 2 27.50"]);
+        assert_eq!(lines(&bens.tips), ["sale 1 2.50"]);
+    }
+
+    /// Returns an approved sale of this amount with a tip.
+    fn with_tip(by: &serde_json::Value, minor: u64, tip: u64) -> Transaction {
+        let mut order = serde_json::to_value(ended(Kind::Sale, "till-1", minor, Outcome::Approved).order()).unwrap();
+        (order["by"], order["askTip"]) = (by.clone(), json!(true));
+        let order = serde_json::from_value(order).unwrap();
+        let tipped = Record::TipTyped { tip: Some(eur(tip)), total: eur(minor + tip) };
+        let end = Record::Ended { outcome: Outcome::Approved, host: None, card: None, by: None, at_unix_ms: None };
+        Transaction::replay(&[vec![Record::Started { order }], vec![tipped], vec![end]]).unwrap()
     }
 }

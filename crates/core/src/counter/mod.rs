@@ -32,7 +32,7 @@ mod sessions;
 pub use approvals::{Approvals, Approved, GivenApproval, NoApproval};
 pub use attempts::{Attempts, PinPlace, TryKey};
 pub use business_day::{DayEnd, NoDayEnd};
-pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Sum, TillSums};
+pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Shift, Sum, TillSums};
 pub use csv::csv;
 pub use day_sums::{DaySums, Turnover};
 pub use operators::{Deed, NeedsSupervisor, Role, SupervisorAbove};

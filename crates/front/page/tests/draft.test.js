@@ -100,6 +100,14 @@ test("a reload keeps what can be tried again", () => {
   assert.deepEqual(play(state, AGAIN)[1].find((effect) => effect.do === "post").request, requestOf(DRAFT, 2));
 });
 
+test("a reload keeps the typed draft; stored data that is no draft is none", () => {
+  const [typed] = play(up(), { type: "draft", change: DRAFT });
+  assert.deepEqual(begin(null, JSON.parse(JSON.stringify(typed.draft))).draft, DRAFT);
+  for (const data of [null, undefined, "", 7, {}, { ...DRAFT, amount: 48 }, { ...DRAFT, kind: undefined }]) {
+    assert.deepEqual(begin(null, data).draft, EMPTY, JSON.stringify(data));
+  }
+});
+
 test("what the customer pays is one number", () => {
   assert.equal(payable(requestOf(DRAFT, 2), 2), "52.80");
   assert.equal(payable(view({ tip: "4.80" }), 2), "52.80");

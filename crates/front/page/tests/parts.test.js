@@ -126,6 +126,13 @@ test("every text that the page names is there, and none is there for nothing", (
   }
 });
 
+test("how a card was read is said in words, and not as the gateway's value", () => {
+  const source = readFileSync(new URL("../../../terms/src/card.rs", import.meta.url), "utf8");
+  const modes = [...source.matchAll(/Self::\w+ => "([A-Z_]+)",/g)].map((found) => found[1]);
+  assert.ok(modes.includes("NFC_ICC"), "the gateway's values are found");
+  for (const [name, words] of WORDS) for (const mode of modes) assert.ok(`entry.${mode}` in words, `${name} ${mode}`);
+});
+
 test("why something failed is said as the agent says it", () => {
   for (const [name, words] of WORDS) {
     const source = readFileSync(new URL(`../../../words/src/${name}.ftl`, import.meta.url), "utf8");

@@ -1,7 +1,9 @@
 //! A counter in a shop. The programs `pos-agent` and `pos-front` run as processes, with a simulated reader, gateway and
 //! printer on real connections.
 
+use std::fs::Permissions;
 use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Once;
@@ -10,7 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use pos_sim::gateway::{Kind, State};
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder};
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -22,6 +24,9 @@ use crate::within;
 /// The path of the front, which cargo builds for this test.
 const FRONT: &str = env!("CARGO_BIN_EXE_pos-front");
 
+/// The front's user, if root runs the test.
+const FRONT_USER: u32 = 60_003;
+
 /// All parts of the counter except the browser.
 pub(crate) struct Counter {
     pub(crate) shop: Shop,
@@ -31,6 +36,8 @@ pub(crate) struct Counter {
     pub(crate) url: String,
     address: String,
     client: Client,
+    /// The user that runs the front, if it is not the user of this test.
+    front_user: Option<u32>,
 }
 
 impl Counter {
@@ -40,7 +47,21 @@ impl Counter {
     }
 
     /// Starts a counter with this text at the end of the front's configuration.
-    pub(crate) async fn open_with(mut options: Options, front: &str) -> Self {
+    pub(crate) async fn open_with(options: Options, front: &str) -> Self {
+        Self::begin(options, front, None).await
+    }
+
+    /// Starts a counter whose front may also act for tills on the network. The agent does not restrict root, so if root
+    /// runs the test, the front runs as another user.
+    pub(crate) async fn open_for_tills(mut options: Options, front: &str) -> Self {
+        let own = rustix::process::getuid().as_raw();
+        let uid = if own == 0 { FRONT_USER } else { own };
+        let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"kasse-2\", \"kasse-3\"]\n\n[journal]");
+        options.config.push(("[journal]".to_owned(), peer));
+        Self::begin(options, front, (own == 0).then_some(uid)).await
+    }
+
+    async fn begin(mut options: Options, front: &str, front_user: Option<u32>) -> Self {
         static PROVIDER: Once = Once::new();
         PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
         options.reader.removes_card = true;
@@ -49,24 +70,37 @@ impl Counter {
         let folder = shop.folder();
         let at = |name: &str| folder.join(name).display().to_string();
         let config = format!(
-            "tills = [\"kasse-2\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
+            "tills = [\"kasse-2\", \"kasse-3\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
             shop.socket().display().to_string(),
-            at("front-state"),
-            at("front.sock"),
+            at("front/state"),
+            at("front/front.sock"),
         );
+        std::fs::create_dir(folder.join("front")).unwrap();
+        if front_user.is_some() {
+            std::os::unix::fs::chown(folder.join("front"), front_user, None).unwrap();
+            may(folder, 0o711);
+            // The user may not reach the program where cargo has built it. Another process makes the copy, because a
+            // program that is open for writing cannot be run.
+            let copied = Command::new("cp").arg(FRONT).arg(folder.join("pos-front")).status().await.unwrap();
+            assert!(copied.success(), "the front is not copied");
+        }
         std::fs::write(folder.join("front.toml"), config).unwrap();
         let client = Client::builder().no_proxy().build().unwrap();
         let url = format!("http://{address}");
-        let mut counter = Self { shop, agent: None, front: None, url, address, client };
+        let mut counter = Self { shop, agent: None, front: None, url, address, client, front_user };
         counter.start_agent().await;
         counter.start_front().await;
         counter.until_ready().await;
         counter
     }
 
-    fn program(&self, program: &Path, config: &str) -> Child {
+    fn program(&self, program: &Path, config: &str, user: Option<u32>) -> Child {
         let log = std::fs::File::options().create(true).append(true).open(self.shop.folder().join("log")).unwrap();
-        Command::new(program)
+        let mut command = Command::new(program);
+        if let Some(user) = user {
+            command.uid(user);
+        }
+        command
             .args(["run", "--config"])
             .arg(self.shop.folder().join(config))
             .stdin(Stdio::null())
@@ -95,7 +129,7 @@ impl Counter {
 
     pub(crate) async fn start_agent(&mut self) {
         // `cargo build` of the whole workspace puts the agent next to the front.
-        self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml"));
+        self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml", None));
         let socket = self.shop.socket();
         let answers = async {
             while UnixStream::connect(&socket).await.is_err() {
@@ -103,10 +137,14 @@ impl Counter {
             }
         };
         within("the agent's socket", answers).await;
+        if self.front_user.is_some() {
+            may(&socket, 0o666);
+        }
     }
 
     pub(crate) async fn start_front(&mut self) {
-        self.front = Some(self.program(Path::new(FRONT), "front.toml"));
+        let program = self.front_user.map_or_else(|| PathBuf::from(FRONT), |_| self.shop.folder().join("pos-front"));
+        self.front = Some(self.program(&program, "front.toml", self.front_user));
         let answers = async {
             while TcpStream::connect(&self.address).await.is_err() {
                 tokio::task::yield_now().await;
@@ -192,11 +230,48 @@ impl Counter {
         assert_eq!(answer.status(), 201, "{body}");
     }
 
-    /// Asks to be paired, as a till on the network does. Pairing must be open.
-    pub(crate) async fn asks_to_be_paired(&self, name: &str) {
-        let request = self.client.post(format!("{}/front/pair", self.url)).header("content-type", "application/json");
-        let answer = request.body(json!({ "name": name }).to_string()).send().await.unwrap();
-        assert_eq!(answer.status(), 202, "{name}");
+    /// Asks to be paired, as a till on the network does. Pairing must be open. Returns the front's answer.
+    pub(crate) async fn asks_to_be_paired(&self, name: &str) -> Value {
+        let (status, answer) = self.post("/front/pair", None, json!({ "name": name })).await.unwrap();
+        assert_eq!(status, 202, "{name}");
+        answer
+    }
+
+    /// Pairs a till on the network. Returns its value of the header `Authorization`.
+    pub(crate) async fn paired(&self, name: &str) -> String {
+        self.pair(&["open"]).await;
+        let asked = self.asks_to_be_paired(name).await;
+        let list = self.pair(&["list"]).await;
+        let line = list.lines().find(|line| line.contains(&format!("{name} at"))).unwrap();
+        let code = line.split(' ').next().unwrap();
+        self.pair(&["approve", code]).await;
+        let path = format!("/front/pair/{}", asked["request"].as_str().unwrap());
+        let (_, answer) = self.post(&path, None, json!({ "code": code })).await.unwrap();
+        format!("Bearer {}", answer["token"].as_str().unwrap())
+    }
+
+    /// Runs `pos-front pair`, and returns its output.
+    async fn pair(&self, arguments: &[&str]) -> String {
+        let mut program = Command::new(FRONT);
+        program.args(["pair", "--config"]).arg(self.shop.folder().join("front.toml")).args(arguments);
+        let output = program.output().await.unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Sends a request with this value of `Authorization`, if any. Returns the status and the body; `None` if the
+    /// answer was lost.
+    pub(crate) async fn post(&self, path: &str, authorization: Option<&str>, body: Value) -> Option<(u16, Value)> {
+        let mut request = self.client.post(format!("{}{path}", self.url)).header("content-type", "application/json");
+        if let Some(authorization) = authorization {
+            request = request.header("authorization", authorization);
+        }
+        answered(request.body(body.to_string())).await
+    }
+
+    /// Gets an answer with this value of `Authorization`; `None` if it was lost.
+    pub(crate) async fn get_as(&self, authorization: &str, path: &str) -> Option<(u16, Value)> {
+        answered(self.client.get(format!("{}{path}", self.url)).header("authorization", authorization)).await
     }
 
     /// Presents a card as soon as the reader asks for one.
@@ -225,6 +300,16 @@ impl Counter {
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(self.shop.folder().join("log")).unwrap_or_default()
     }
+}
+
+async fn answered(request: RequestBuilder) -> Option<(u16, Value)> {
+    let answer = request.send().await.ok()?;
+    let status = answer.status().as_u16();
+    Some((status, serde_json::from_str(&answer.text().await.ok()?).ok()?))
+}
+
+fn may(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
 /// Returns an address that no other program uses, so a restarted front can use it again.

@@ -92,6 +92,30 @@ async fn two_pages_that_begin_at_once_begin_one_sale() {
     other.close().await;
 }
 
+/// A page that lost one part at its start would show nothing for ever.
+#[tokio::test]
+#[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
+async fn a_part_that_is_lost_at_the_start_is_loaded_again() {
+    let driver = Driver::start().await;
+    let page = driver.browser().await;
+    let counter = Counter::open(Options::default()).await;
+    page.open(&counter.url, "en", LARGE).await;
+    page.until_screen("pay").await;
+    for part in ["/assets/en.json", "/assets/icons.svg"] {
+        page.blocks(&[&format!("*{part}")]).await;
+        page.reload().await;
+        let asked = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith";
+        page.until(&format!("{asked}({part:?})).length > 1")).await;
+        assert_eq!(page.screen().await, "", "without {part} there is no screen");
+        page.blocks(&[]).await;
+        page.until_screen("pay").await;
+        page.until_link("up").await;
+        page.until("document.querySelector('#icon-approved')").await;
+    }
+    assert_eq!(page.complaints().await, Vec::<String>::new());
+    page.close().await;
+}
+
 /// Prints the time but sets no limit, because the time depends on the load of the machine.
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]

@@ -5,10 +5,14 @@
 //! | `pairs` | a few rows that contain each pair of values of several factors |
 //! | `plays` | each kind and outcome with disturbances; page and gateway agree at the end |
 //! | `again` | retries; the amount on every screen; refusals; the question before a close of day |
-//! | `line` | a lost connection is reported, and old data is never shown as new |
+//! | `draft` | the typed amount stays on other screens and after a reload, and no other operator sees it |
+//! | `line` | a lost connection is reported, old data never looks new, and a lost part of the page is loaded again |
 //! | `screens` | each main screen in each language and size, measured and checked by axe-core; screenshots |
 //! | `search` | payments are found by amount, card or reference; older ones are loaded on request |
+//! | `shift` | an operator's sums agree with the gateway's ledger |
+//! | `signing_in` | the connection's state, a wrong PIN and its wait at sign-in |
 //! | `taps` | the number of taps that a cashier needs |
+//! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
@@ -18,15 +22,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_test_kit::{browser, within};
+use pos_test_kit::{PATIENCE, browser, within};
 
 mod again;
 mod counter;
+mod draft;
 mod line;
 mod pairs;
 mod plays;
 mod screens;
 mod search;
+mod shift;
+mod signing_in;
 mod taps;
+mod together;
 mod training;
 mod words;

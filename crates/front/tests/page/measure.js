@@ -27,6 +27,9 @@ for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
   const e = document.querySelector(sel);
   if (e && (sel !== "#main" || document.querySelector(".pay, .sale, .pin")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);
 }
+// A person must see at least one thing to do without scrolling.
+const act = [...document.querySelectorAll("#main button, #main input, dialog[open] button, dialog[open] input")].find(visible);
+if (act && act.getBoundingClientRect().bottom > innerHeight + 1) faults.push(`below the fold ${name(act)}`);
 const parts = [...document.querySelectorAll("#main button, #main h1, #main .figure, #main .lines p, #main .ring, .stages, #main .sum")].filter(visible);
 for (const a of parts) for (const c of parts) {
   if (a === c || a.contains(c) || c.contains(a) || a.compareDocumentPosition(c) & 2) continue;

@@ -47,6 +47,35 @@ pub(crate) fn all_pairs(sizes: &[usize]) -> Vec<Row> {
     rows
 }
 
+/// Returns orders of this many events. Each event directly follows each other event in at least one order. The same
+/// number always gives the same orders.
+pub(crate) fn all_orders(events: usize) -> Vec<Row> {
+    let mut missing: BTreeSet<(usize, usize)> =
+        (0..events).flat_map(|a| (0..events).filter(move |b| a != *b).map(move |b| (a, b))).collect();
+    let mut orders = Vec::new();
+    while let Some(&(first, second)) = missing.first() {
+        let mut order = vec![first, second];
+        let mut last = second;
+        loop {
+            // The event with the most missing followers is taken before it is at the end of an order.
+            let followers = |event: usize| missing.iter().filter(|(a, b)| *a == event && !order.contains(b)).count();
+            let left = (0..events).filter(|event| !order.contains(event));
+            let Some(next) = left.max_by_key(|next| (missing.contains(&(last, *next)), followers(*next), *next)) else {
+                break;
+            };
+            order.push(next);
+            last = next;
+        }
+        missing.retain(|pair| !follows(&order, *pair));
+        orders.push(order);
+    }
+    orders
+}
+
+fn follows(order: &[usize], (first, second): (usize, usize)) -> bool {
+    order.windows(2).any(|pair| pair == [first, second])
+}
+
 fn pairs(sizes: &[usize]) -> BTreeSet<Pair> {
     let mut all = BTreeSet::new();
     for (a, &of_a) in sizes.iter().enumerate() {
@@ -73,5 +102,21 @@ fn each_pair_is_in_a_row_and_there_are_few_rows() {
         largest.sort_unstable();
         let least: usize = largest.iter().rev().take(2).product();
         assert!(rows.len() <= least + least / 2 + 2, "{} rows for {sizes:?}", rows.len());
+    }
+}
+
+#[test]
+fn each_event_follows_each_other_one_and_there_are_few_orders() {
+    for events in 2..12 {
+        let orders = all_orders(events);
+        for (a, b) in (0..events).flat_map(|a| (0..events).map(move |b| (a, b))).filter(|(a, b)| a != b) {
+            assert!(orders.iter().any(|order| follows(order, (a, b))), "{events}: {b} after {a}");
+        }
+        for order in &orders {
+            let all: BTreeSet<_> = order.iter().copied().collect();
+            assert_eq!((order.len(), all), (events, (0..events).collect()), "each event is once in an order");
+        }
+        // No set of orders can be smaller than the number of events.
+        assert!(orders.len() < 2 * events, "{} orders of {events}", orders.len());
     }
 }

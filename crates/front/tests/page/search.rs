@@ -69,8 +69,14 @@ async fn a_payment_is_found_by_what_is_known_of_it_and_older_ones_come_page_by_p
     // The page has not loaded this transaction yet.
     look_for(&page, "cake", &["cake-1"]).await;
     page.until("document.querySelectorAll('.entry').length === 100").await;
+    // The rows that are drawn already stay; only the older ones are added.
+    page.run("document.querySelectorAll('.entry').forEach((row) => { row.isDrawn = true; })").await;
     page.press("#more", By::Pointer).await;
     page.until(&format!("document.querySelectorAll('.entry').length === {}", REFUNDS + 2)).await;
+    assert_eq!(
+        page.run("return [...document.querySelectorAll('.entry')].filter((row) => row.isDrawn).length").await,
+        100
+    );
     assert_eq!(page.run("return document.getElementById('more').hidden").await, true);
     assert_eq!(page.complaints().await, Vec::<String>::new());
     page.close().await;
