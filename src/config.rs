@@ -16,6 +16,7 @@ mod files;
 mod form;
 mod load;
 mod operators;
+mod receipts;
 mod rights;
 mod socket;
 
@@ -26,9 +27,11 @@ pub use operators::{Amounts, Operators};
 pub use pos_daemon::secret::{SecretError, key_credential, key_file, secret_credential, secret_file, secret_line};
 pub use pos_daemon::settings::ConfigFault;
 pub use pos_gateway::config::{Assumptions, Gateway, ID, Location, NotFound, PointOfSale, QueryMethod, TestMode, Zone};
-pub use pos_printer::config::{CodePage, Copies, Cut, FlowControl, Part, Printer, Value, qr_parts};
+pub use pos_printer::config::{CodePage, Copies, Cut, FlowControl, Printer};
 pub use pos_printer::logo::{Logo, LogoError, logo_file};
+pub use pos_printer::template::Template;
 pub use pos_reader::config::{ManualEntryCommand, Reader, ReaderPrompts, ReaderProtocol, TipEntry};
+pub use receipts::{CustomerCopy, Receipts};
 pub use rights::{Right, RightSet, Rights, sets as right_sets};
 pub use socket::{LOCAL, Socket, is_nameless};
 
@@ -49,6 +52,9 @@ pub struct Config {
     /// The receipt printers, at most two. Without a printer, receipts are stored, and `pos-agent receipt` shows them.
     #[serde(default, deserialize_with = "pos_printer::config::one_or_several")]
     pub printer: Vec<Printer>,
+    /// The customers' receipts.
+    #[serde(default)]
+    pub receipts: Receipts,
     /// The connections for tills.
     #[serde(default)]
     pub till: Till,
@@ -86,6 +92,8 @@ pub struct Terminal {
     /// `es`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
+    /// The country of the shop (ISO 3166-1), such as `FR`. In France, receipts of sales are printed on demand only.
+    pub country: Option<String>,
     /// The only currency of the terminal's transactions (ISO 4217), such as `EUR`.
     pub currency: String,
     /// The largest amount of one sale, reservation or credit in `currency`, including the tip, such as `5000.00`.

@@ -75,7 +75,8 @@ impl Engine {
 
     /// Returns the facts for the views of transactions.
     pub(super) fn facts(&self) -> Facts<'_> {
-        Facts { known: self.known(), words: self.teller.words(), clock: &self.clock, reader: &self.devices.reader }
+        let Devices { reader, printers, .. } = &self.devices;
+        Facts { known: self.known(), words: self.teller.words(), clock: &self.clock, reader, printers }
     }
 
     /// Handles one event of one transaction: decides, writes the step, and only then acts.

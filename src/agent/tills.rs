@@ -99,8 +99,8 @@ impl Agent {
             }
             Command::Print { till, reference, copy, reply } => {
                 let found = self.find_with_receipt(&till, &reference);
-                let (printers, book) = (&self.engine.devices.printers, self.engine.journal.book());
-                let _ = reply.send(found.and_then(|sale| printers.print_again(book, &sale, copy)));
+                let (printers, book) = (&mut self.engine.devices.printers, self.engine.journal.book());
+                let _ = reply.send(found.and_then(|sale| printers.print_on_demand(book, &sale, copy)));
             }
             Command::Payment { id, reply } => engine.devices.gateway.show_payment(id, reply),
             Command::Query { filters, reply } => engine.devices.gateway.find_payments(filters, reply),

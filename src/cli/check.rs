@@ -44,6 +44,15 @@ fn tills(till: &config::Till) {
     }
 }
 
+/// Returns how customers get the copy of an approved sale.
+fn receipts(customer: config::CustomerCopy) -> &'static str {
+    match customer {
+        config::CustomerCopy::Print => "the customer's copy of a sale is printed",
+        config::CustomerCopy::Ask => "the customer's copy of a sale is printed on demand",
+        config::CustomerCopy::None => "the customer's copy of a sale is not printed",
+    }
+}
+
 /// Returns warnings about settings that are valid but probably not intended.
 fn warnings(config: &config::Config) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -85,6 +94,7 @@ impl Check {
         if config.printer.is_empty() {
             out::say("  printer   none; receipts are kept");
         }
+        out::say(&format!("  receipts  {}", receipts(config.customer_copy())));
         tills(&config.till);
         for warning in &warnings {
             out::say(&format!("  WARNING   {warning}"));

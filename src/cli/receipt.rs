@@ -1,4 +1,4 @@
-//! `pos-agent receipt`: shows the receipt of a sale as text, or prints it again.
+//! `pos-agent receipt`: shows the receipt of a sale as text, or prints it.
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -18,7 +18,7 @@ pub(super) struct Receipt {
     /// Characters per line, 24 to 64 [default: the width of the terminal's paper]
     #[arg(long, value_name = "COLUMNS", conflicts_with = "print")]
     width: Option<u8>,
-    /// Print the receipt again, marked as a duplicate, instead of showing it
+    /// Print the receipt instead of showing it; if it was printed before, it is marked as a duplicate
     #[arg(long)]
     print: bool,
     #[command(flatten)]
@@ -44,9 +44,7 @@ impl Receipt {
             (true, true) => out::say_json(&of.daemon.post::<PrintView>(&path, &json!({})).await?),
             (true, false) => {
                 let PrintView { printer, text, .. } = of.daemon.post(&path, &json!({})).await?;
-                out::say(&format!(
-                    "the {copy}'s copy was sent to {printer}, marked as a duplicate; state of the printer: {text}"
-                ));
+                out::say(&format!("the {copy}'s copy was sent to {printer}; state of the printer: {text}"));
             }
             (false, true) => {
                 let shown = of.daemon.get_as(&format!("{path}{width}"), "application/json").await?;

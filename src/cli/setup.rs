@@ -73,6 +73,9 @@ pub(super) struct Setup {
     /// A line at the top of the receipt; repeat the option for more lines
     #[arg(long, value_name = "LINE")]
     merchant: Vec<String>,
+    /// The country of the shop, for example FR: its law decides which receipts are printed [default: none]
+    #[arg(long, value_name = "CODE|none")]
+    country: Option<String>,
     /// The currency of sales, for example EUR
     #[arg(long, value_name = "CODE")]
     currency: Option<String>,

@@ -10,7 +10,7 @@ use pos_daemon::settings::{
 };
 
 use super::{Config, Journal, LOCAL, Location, Right, Terminal, Till, TillPeer, is_nameless};
-use super::{close, counter, files, operators};
+use super::{close, counter, files, operators, receipts};
 use pos_terms::money::{Amount, Currency};
 use pos_words::{Language, Words};
 
@@ -46,6 +46,7 @@ impl Config {
             let letters = Words::new(language).letters();
             pos_printer::config::check_letters(&mut found, &self.printer, (language.code(), &letters));
         }
+        receipts::check_values(&mut found, &self.receipts, &self.terminal);
         till(&mut found, &self.till);
         journal(&mut found, &self.journal);
         close::check(&mut found, &self.close);

@@ -221,7 +221,7 @@ pub enum Command {
         /// The receipt.
         reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
     },
-    /// Print a receipt again, marked as a duplicate.
+    /// Print a receipt, marked as a duplicate if it was printed before.
     Print {
         /// The till's name.
         till: String,

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use pos_agent::config::{self, Config, Right, Rights, Socket};
+use pos_agent::config::{self, Config, CustomerCopy, Right, Rights, Socket};
 
 /// A valid file. The tests replace `@` by the folder with the files that it names.
 const GOOD: &str = r#"
@@ -168,6 +168,36 @@ fn there_are_two_printers_or_one_or_none() {
 }
 
 #[test]
+fn the_country_decides_how_customers_get_the_copy_of_a_sale_and_its_law_is_not_overruled() {
+    let folder = Folder::new();
+    let load = |country: &str, customer: &str| {
+        let country = if country.is_empty() { String::new() } else { format!("country = \"{country}\"\n") };
+        let text = GOOD.replace("card-timeout-s", &format!("{country}card-timeout-s"));
+        let receipts =
+            if customer.is_empty() { String::new() } else { format!("[receipts]\ncustomer = \"{customer}\"\n") };
+        folder.load(&text.replace("[till]\n", &format!("{receipts}[till]\n")))
+    };
+    use CustomerCopy::{Ask, Print};
+    for (country, customer, expected) in [
+        ("", "", Print),
+        ("DE", "", Print),
+        ("DE", "ask", Ask),
+        ("DE", "print", Print),
+        ("DE", "none", CustomerCopy::None),
+        ("FR", "", Ask),
+        ("RE", "", Ask),
+        ("FR", "ask", Ask),
+        ("FR", "none", CustomerCopy::None),
+    ] {
+        assert_eq!(load(country, customer).unwrap().customer_copy(), expected, "{country} {customer}");
+    }
+    let refused = load("FR", "print").unwrap_err();
+    for part in ["receipts.customer", "forbidden in FR", "décret n° 2022-1565", "write \"ask\" or \"none\""] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
+}
+
+#[test]
 fn the_examples_are_good() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let blocks_of = |page: &str, language: &str| -> Vec<String> {
@@ -256,6 +286,13 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("columns = 42", "qr = \"https://shop.example/{reference\"", &["printer[0].qr", "an unmatched brace"]),
     ("columns = 42", "qr = \"{reference}{reference}\"", &["printer[0].qr", "384 bytes", "362"]),
     ("columns = 42", "qr = \"café\"", &["printer[0].qr", "printable ASCII"]),
+    ("columns = 42", "[receipts]\ncustomer = \"always\"", &["receipts.customer", "`print`", "`ask`", "`none`"]),
+    ("columns = 42", "[receipts]\nreceipt-url = \"http://shop.example/{reference}\"", &["receipts.receipt-url", "is not an address of a web server", "https://shop.example/r/{reference}"]),
+    ("columns = 42", "[receipts]\nreceipt-url = \"https://shop.example/r\"", &["receipts.receipt-url", "the same address for different receipts"]),
+    ("columns = 42", "[receipts]\nreceipt-url = \"https://shop.example/{pan}\"", &["receipts.receipt-url", "has no placeholder {pan}"]),
+    ("columns = 42", "[receipts]\nurl = \"https://shop.example/{number}\"", &["receipts", "unknown field `url`"]),
+    ("card-timeout-s = 60", "country = \"FX\"", &["terminal.country", "ISO 3166-1", "\"FR\""]),
+    ("card-timeout-s = 60", "country = \"fr\"", &["terminal.country", "two capital letters"]),
     ("columns = 42", "logo = \"logo.pbm\"", &["printer[0].logo", "absolute"]),
     ("columns = 42", "logo = \"@/none.pbm\"", &["printer[0].logo", "none.pbm", "cannot be read", "PBM"]),
     ("columns = 42", "logo = \"@/ca.pem\"", &["printer[0].logo", "ca.pem", "is not PBM", "convert shop.png"]),

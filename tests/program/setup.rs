@@ -187,6 +187,7 @@ async fn what_is_missing_or_wrong_is_named_and_nothing_is_written() {
     let token = site.shop.gateway.token();
     for (option, value, says) in [
         ("--terminal-id", "12a", "--terminal-id: must be 1 to 32 digits; write the terminal id from the acquirer"),
+        ("--country", "UK", "--country: is not a country code of ISO 3166-1; write two capital letters"),
         ("--currency", "EURO", "--currency: "),
         ("--max-amount", "much", "--max-amount: "),
         ("--gateway-url", "http://gateway.example", "--gateway-url: plain http is refused"),
@@ -409,6 +410,7 @@ fn up_to_the_token(terminal: &mut Terminal, site: &Site) {
     terminal.answers("Line 1", "Corner Shop");
     terminal.answers("Line 2", "1 Market Street");
     terminal.answers("Line 3", "");
+    terminal.answers("Country of the shop, for example FR, or none [none]", "FR");
     terminal.answers("Currency [EUR]", "");
     terminal.answers("Maximum amount of one payment, or none [5000.00]", "");
     terminal.answers("Address of the gateway", &site.shop.gateway.base_url());

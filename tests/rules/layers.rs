@@ -33,6 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gateway::config",
             "printer::config",
             "printer::logo",
+            "printer::template",
             "reader::config",
         ],
     ),

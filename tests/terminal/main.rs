@@ -12,6 +12,7 @@
 //! | `flood` | a reader that sends endlessly |
 //! | `reader_trust` | readers that may read cards, and a reader that differs from the earlier one |
 //! | `printers` | a sale goes on despite any fault of a printer |
+//! | `on_demand` | receipts that are printed only on demand |
 //! | `one_round_trip` | one round trip after the card |
 //! | `old_copy` | a journal that is an outdated copy |
 //! | `clock_ahead` | a clock that was a year ahead during one sale |
@@ -44,6 +45,7 @@ mod journal_gone;
 mod nexo;
 mod nexo_again;
 mod old_copy;
+mod on_demand;
 mod one_round_trip;
 mod printers;
 mod probing;

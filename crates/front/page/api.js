@@ -71,15 +71,18 @@ export const train = (on) => { trains = on; };
 /** Returns a path about transactions, in the list that the page uses. */
 export const ofSales = (rest) => `/v1/sales${rest}${trains ? `${rest.includes("?") ? "&" : "?"}training=true` : ""}`;
 /** Returns the path of one transaction. `till` is for another till, which has its own references. */
-const one = (reference, rest = "", till = null) => ofSales(`/${encodeURIComponent(reference)}${rest}${till ? `?till=${encodeURIComponent(till)}` : ""}`);
+const one = (reference, rest = "", till = null) =>
+  ofSales(`/${encodeURIComponent(reference)}${rest}${till ? `${rest.includes("?") ? "&" : "?"}till=${encodeURIComponent(till)}` : ""}`);
 export const sale = (reference, till) => get(one(reference, "", till));
 export const cancel = (reference, till) => post(one(reference, "/cancel", till), {});
 export const sign = (reference, till, accepted) => post(one(reference, "/signature", till), { accepted });
 export const confirm = (reference, till, taken) => post(one(reference, "/confirm", till), { taken });
-export const receipt = (reference, copy) => get(one(reference, `/receipt?copy=${copy}`), { text: true, headers: { Accept: "text/plain" } });
+export const receipt = ({ reference, till }, copy) => get(one(reference, `/receipt?copy=${copy}`, till), { text: true, headers: { Accept: "text/plain" } });
 /** Returns a close of day as it is printed, or as a table. */
 export const close = (which, form = "text/plain") => get(`/v1/closes/${which}`, { text: true, headers: { Accept: form } });
-export const print = (reference, copy) => post(one(reference, `/receipt?copy=${copy}`), {});
+export const print = ({ reference, till }, copy) => post(one(reference, `/receipt?copy=${copy}`, till), {});
+/** Returns the QR code with the address of a transaction; the agent supplies the address. */
+export const code = ({ reference, till }) => get(one(reference, "", till).replace("/v1/sales/", "/front/qr/"));
 
 /** The id of the last event; the next stream continues after it. */
 let lastId = "";

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { button, dialog, h, text } from "./dom.js";
 import { first, t } from "./words.js";
-import { problemWords } from "./sale.js";
+import { drawCode, problemWords } from "./sale.js";
 
 /** Returns the text for the cashier about a failed request. */
 export const failure = (error) => (error instanceof api.Problem
@@ -31,30 +31,43 @@ export function showClose(which, print) {
   }, "receipt");
 }
 
-export function showReceipt(page, sale) {
-  let copy = "customer";
+/** Prints a copy. Resolves to `{taken, words}`: whether a printer has it, and the text for the cashier. */
+export async function printCopy(sale, copy) {
+  try {
+    const { state } = await api.print(sale, copy);
+    const words = ["ready", "paper-low", "not-used-yet"].includes(state) ? t("receipt.printing")
+      : t("receipt.waits", { why: first([`state.printer.${state}`], state).replace(/[.]$/, "") });
+    return { taken: true, words };
+  } catch (error) { return { taken: false, words: failure(error) }; }
+}
+
+/** Shows the receipt of a transaction: a copy as text, or its address on the shop's server as a QR code (`code`). */
+export function showReceipt(page, sale, begin = "customer") {
+  let copy = begin;
   return dialog(t("outcome.receipt"), (close) => {
     const paper = h("pre", { class: "paper", tabindex: "0", "aria-label": t("outcome.receipt") });
+    const code = h("div", { class: "code" });
     const said = h("p", { class: "hint", role: "status" });
-    const copies = ["customer", "merchant"].map((name) => h("button", { "data-copy": name, onclick: () => show(name) }, t(`receipt.${name}`)));
+    const print = async () => text(said, (await printCopy(sale, copy)).words);
+    const printer = !sale.training && button("printer", t("receipt.print"), print, { class: "primary", id: "print" });
+    const names = ["customer", "merchant", ...sale.receiptUrl ? ["code"] : []];
+    const copies = names.map((name) => h("button", { "data-copy": name, onclick: () => show(name) }, t(`receipt.${name}`)));
     async function show(name) {
       copy = name;
       copies.forEach((one) => one.setAttribute("aria-pressed", String(one.dataset.copy === name)));
+      const isCode = name === "code";
+      [paper.hidden, code.hidden] = [isCode, !isCode];
+      if (printer) printer.hidden = isCode;
+      text(said, isCode ? t("receipt.scan") : "");
       text(paper, t("loading"));
       try {
-        const found = await api.receipt(sale.reference, name);
+        if (isCode) { await drawCode(code, sale); return; }
+        const found = await api.receipt(sale, name);
         if (copy === name) text(paper, found);
-      } catch (error) { text(paper, failure(error)); }
-    }
-    async function print() {
-      try {
-        const { state } = await api.print(sale.reference, copy);
-        text(said, ["ready", "paper-low", "not-used-yet"].includes(state) ? t("receipt.printing")
-          : t("receipt.waits", { why: first([`state.printer.${state}`], state).replace(/[.]$/, "") }));
-      } catch (error) { text(said, failure(error)); }
+      } catch (error) { if (copy === name) text(isCode ? said : paper, failure(error)); }
     }
     show(copy);
-    return [h("div", { class: "tabs", role: "group" }, copies), paper, said,
-      h("div", { class: "answers" }, !sale.training && button("printer", t("receipt.print"), print, { class: "primary", id: "print" }), button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
+    return [h("div", { class: "tabs", role: "group" }, copies), paper, code, said,
+      h("div", { class: "answers" }, printer, button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
   }, "receipt");
 }

@@ -1,11 +1,11 @@
 // The transaction in hand: one screen for each state, each with the one action that is possible.
 
-import { get } from "./api.js";
+import * as api from "./api.js";
 import { armLater, button, fill, folded, h, icon, s, text } from "./dom.js";
 import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
 import { wire } from "./money.js";
 import { deviceWords } from "./parts.js";
-import { showReceipt } from "./receipt.js";
+import { printCopy, showReceipt } from "./receipt.js";
 import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
 import { clock, clockSeconds, first, has, money, reason, t } from "./words.js";
 
@@ -135,7 +135,8 @@ function runningScreen(page, name) {
     if (wantedIcon !== shownIcon) { fill(picture, icon(wantedIcon)); shownIcon = wantedIcon; el.dataset.step = word; }
     if (word === "customer-acts" && now.sale?.redirectUrl && shownCode !== now.sale.redirectUrl) {
       shownCode = now.sale.redirectUrl;
-      drawCode(picture, shownCode);
+      // Without the code, the text of the address is enough.
+      drawCode(picture, now.sale).catch(() => {});
     }
     const reached = screen === "bank" ? 1 : 0;
     stages.forEach((stage, n) => {
@@ -175,12 +176,11 @@ function runningScreen(page, name) {
   };
 }
 
-/** Draws the address as a QR code, which customers open on their own devices. The text of the address is next to it. */
-async function drawCode(picture, url) {
-  try {
-    const { size, path } = await get(`/front/qr?text=${encodeURIComponent(url)}`);
-    fill(picture, s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": url }, s("path", { d: path })));
-  } catch { /* The text is enough. */ }
+/** Draws the address of a transaction as a QR code, which customers open on their own devices. */
+export async function drawCode(place, sale) {
+  const { size, path } = await api.code(sale);
+  const label = sale.receiptUrl ?? sale.redirectUrl;
+  fill(place, s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": label }, s("path", { d: path })));
 }
 
 function cancelWords(job) {
@@ -234,6 +234,7 @@ function endScreen(page, name, job) {
   const answers = h("div", { class: "answers" });
   const old = h("p", { class: "old", role: "status" });
   const todo = h("p", { class: "todo", role: "status" });
+  const paper = h("p", { class: "more", role: "status" });
   const detail = h("div", {});
   const ring = countdown();
   const kind = kindOf(job);
@@ -241,7 +242,7 @@ function endScreen(page, name, job) {
   const asks = name === "refused" && needsSupervisor(job);
   const el = h("section", { class: "sale end", "data-screen": name, "data-asks": String(asks), "data-out": String(paysOut(kind)) },
     h("div", { class: "panel" }, h("div", { class: "picture" }, icon(asks ? "person" : LOOK[name] ?? name), ring.el),
-      h("div", {}, title, sum, todo, lines, detail, old)),
+      h("div", {}, title, sum, todo, lines, paper, detail, old)),
     answers);
   const leave = () => page.dispatch({ type: "leave" });
   const prepare = (draft) => page.dispatch({ type: "prepare", draft });
@@ -249,16 +250,27 @@ function endScreen(page, name, job) {
   const retry = (sale, word, props) => mayTryAgain(page.state().job)
     && button(null, t(word, { what: t(`do.${sale.kind}`, { amount: amount(payable(sale, exponent)) }) }), page.tryAgain, props);
 
+  /** Prints the customer's copy once. After a failure, the cashier may press the button again. */
+  async function print({ currentTarget: pressed }) {
+    pressed.setAttribute("aria-disabled", "true");
+    const { taken, words } = await printCopy(page.state().job.sale, "customer");
+    text(paper, words);
+    if (!taken) pressed.removeAttribute("aria-disabled");
+  }
   function buttons({ job: now }) {
     const sale = now.sale;
-    const receipt = sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" });
+    const receipt = [
+      sale?.receiptOnDemand && button("printer", t("receipt.print"), print, { class: "quiet", id: "print" }),
+      sale?.receiptUrl && button("qr", t("receipt.code"), () => showReceipt(page, sale, "code"), { class: "quiet", id: "code" }),
+      sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }),
+    ];
     const fresh = (word, id = "new", look = "primary") => button(null, word, leave, { class: look, id });
     switch (name) {
       case "signature": case "confirm": return [["approved", "accept", "yes"], ["declined", "refuse", "no"]].map(([picture, id, look]) =>
         button(picture, t(`${name}.${id}`), () => page.dispatch({ type: "judge", accepted: id === "accept" }), { class: `primary ${look}`, id }));
       case "partial": {
         const rest = restOf(sale, now.draft, exponent);
-        return [now.mine && button(null, t("partial.rest", { rest: amount(rest.amount) }), () => prepare(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), receipt];
+        return [now.mine && button(null, t("partial.rest", { rest: amount(rest.amount) }), () => prepare(rest), { class: "primary", id: "rest" }), fresh(t("partial.done"), "done", "quiet"), ...receipt];
       }
       case "unconfirmed": return [retry(sale, "unconfirmed.new", { class: "primary", id: "rest" }), fresh(t("outcome.new"), "new", "quiet")];
       case "finishing": return [fresh(t("finishing.leave"))];
@@ -273,9 +285,9 @@ function endScreen(page, name, job) {
         return [more, button(null, t("refused.leave"), () => (now.draft ? prepare(now.draft) : leave()), { class: more ? "quiet" : "primary", id: "new" })];
       }
       case "declined": case "cancelled": case "not-sent": case "reversed":
-        if (sale.reason === "insert-and-pin" && mayTryAgain(now)) return [retry(sale, "outcome.insert", { class: "primary", id: "retry" }), button(null, t("outcome.new"), leave, { class: "quiet", id: "new" }), receipt];
-        return [fresh(t("outcome.new")), retry(sale, "outcome.retry", { class: "quiet", id: "retry" }), receipt];
-      default: return [fresh(t("outcome.new")), receipt];
+        if (sale.reason === "insert-and-pin" && mayTryAgain(now)) return [retry(sale, "outcome.insert", { class: "primary", id: "retry" }), button(null, t("outcome.new"), leave, { class: "quiet", id: "new" }), ...receipt];
+        return [fresh(t("outcome.new")), retry(sale, "outcome.retry", { class: "quiet", id: "retry" }), ...receipt];
+      default: return [fresh(t("outcome.new")), ...receipt];
     }
   }
   let drawn = null;

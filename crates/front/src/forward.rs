@@ -262,6 +262,21 @@ pub(crate) async fn pass(
     }
 }
 
+/// Asks the agent for a transaction, which a path of the front names by its encoded reference. The caller and the query
+/// are those of the request.
+pub(crate) async fn sale(
+    agent: &Agent,
+    request: &Request<Incoming>,
+    (reference, page_till): (&str, &str),
+    caller: &Caller,
+) -> Result<Response<AnswerBody>, Problem> {
+    let (row, path) = find(&Method::GET, &format!("/v1/sales/{reference}"))?;
+    let asked = query(row, request.uri().query().unwrap_or_default(), caller, page_till)?;
+    let target = without_wait(&format!("{path}?{asked}"));
+    let headers = passed_on(request.headers(), caller);
+    agent.ask(Question { headers, room: Room::Page, ..Question::get(&target) }).await.map_err(Problem::from)
+}
+
 /// Waits for the answer until another wait needs the slot. In that case it asks for the current state and returns it
 /// instead.
 async fn wait(agent: &Agent, question: Question, under_way: &UnderWay) -> Result<Response<AnswerBody>, AgentError> {

@@ -7,7 +7,7 @@
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
-//! | `/front/events`, `/front/qr` | users of the page | here; `qr` |
+//! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
 //! | `/v1/…` | users of the page, and paired tills | `forward` |
 //!
 //! A signed-in operator may use the page. `[page] without-sign-in` names the callers who may use it without an
@@ -54,6 +54,9 @@ const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
 /// The limit on sign-ins from one address. Each sign-in takes the agent a second on a slow board. The agent also counts
 /// wrong PINs by sign-in source.
 const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
+/// The path of a QR code, followed by the reference of a transaction. The agent supplies the address in the code. The
+/// front draws no other text.
+const QR: &str = "/front/qr/";
 /// The interval between comments, which show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -257,12 +260,10 @@ impl Front {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(self.events())
             }
-            (&Method::GET, "/front/qr") => {
-                self.caller(request.headers(), way, (asker, Token::None))?;
-                let query = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes());
-                let text = query.into_iter().find_map(|(name, value)| (name == "text").then_some(value));
-                let drawn = qr::drawn(&text.unwrap_or_default()).map_err(Problem::malformed)?;
-                Ok(json_answer(StatusCode::OK, &drawn))
+            (&Method::GET, path) if path.starts_with(QR) => {
+                let caller = self.caller(request.headers(), way, (asker, Token::None))?;
+                let (reference, page_till) = (&path[QR.len()..], &self.config.page.till);
+                qr::of_sale(forward::sale(&self.agent, &request, (reference, page_till), &caller).await?).await
             }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
@@ -450,7 +451,7 @@ fn told(pairings: &Pairings) -> Value {
 
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
-    path.starts_with("/v1/") || matches!(path, "/front/events" | "/front/pairing" | "/front/qr")
+    path.starts_with("/v1/") || path.starts_with(QR) || matches!(path, "/front/events" | "/front/pairing")
 }
 
 /// The till's token in a request.

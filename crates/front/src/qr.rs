@@ -1,19 +1,41 @@
 //! Web addresses as QR codes, for the page. A customer opens the address on their own device, so no one has to type it.
+//! The address is always the agent's: that of a transaction's receipt, or of the page where the customer must act.
 
 use std::fmt::Write as _;
 
+use http_body_util::BodyExt;
+use hyper::{Response, StatusCode};
 use qrcodegen::{QrCode, QrCodeEcc};
 use serde_json::{Value, json};
 
+use crate::agent::AnswerBody;
+use crate::forward::handed_back;
+use crate::problem::{Answer, Problem, json_answer};
+
 /// The longest text in bytes, which is the longest address that the interface permits (`redirect.url`).
 const LONGEST: usize = 2048;
+
+/// Returns the code with the address of a transaction, as the agent's answer names it. A refusal is passed on.
+///
+/// # Errors
+/// Returns a [`Problem`] if the transaction has no address.
+pub(crate) async fn of_sale(answer: Response<AnswerBody>) -> Result<Answer, Problem> {
+    if answer.status() != StatusCode::OK {
+        return Ok(handed_back(answer.map(BodyExt::boxed_unsync)));
+    }
+    let sale = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
+    let sale: Value = serde_json::from_slice(&sale).unwrap_or_default();
+    let address = ["receiptUrl", "redirectUrl"].iter().find_map(|name| sale[*name].as_str());
+    let drawn = drawn(address.ok_or_else(Problem::not_found)?).map_err(Problem::malformed)?;
+    Ok(json_answer(StatusCode::OK, &drawn))
+}
 
 /// Returns the code as `{"size", "path"}`. `size` is the number of modules in a row, including the quiet zone. `path`
 /// is an SVG path of the dark modules, in units of modules.
 ///
 /// # Errors
 /// Returns an error if the text is empty or has more than [`LONGEST`] bytes.
-pub(crate) fn drawn(text: &str) -> Result<Value, String> {
+fn drawn(text: &str) -> Result<Value, String> {
     if text.is_empty() || text.len() > LONGEST {
         return Err(format!("text: must be 1 to {LONGEST} bytes"));
     }

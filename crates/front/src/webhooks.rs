@@ -8,6 +8,9 @@
 //! stopped before it stored the position. The message is written to disk before it is sent. After a restart the agent
 //! sends the event again, but the same id still has the same body.
 //!
+//! An event with the address of a receipt (`receiptUrl`) also contains that receipt. Its server is outside the shop's
+//! network and cannot ask the agent.
+//!
 //! A failed delivery is retried after 1, 2, 4 … seconds, and then every five minutes, until `give-up-after-h`. Each
 //! pause is a little shorter or longer, at random. A message cannot go to another server, because redirects are not
 //! followed and no proxy is used.
@@ -19,6 +22,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::StatusCode;
 use pos_till_api::client::Event;
+use pos_till_api::routes::encoded;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client};
 use ring::hmac;
@@ -27,7 +31,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 use zeroize::Zeroizing;
 
-use crate::agent::{Agent, Heard, SILENCE, till_of};
+use crate::agent::{Agent, Heard, Question, SILENCE, till_of};
 use crate::config::WebhookConfig;
 use crate::control::{rfc3339, unix_s};
 use crate::pairing::random;
@@ -45,8 +49,10 @@ const MISSED: &str = "reset";
 /// The pause between the first two attempts, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
-/// The pause before the front opens the agent's stream of events again.
-const LISTEN_AGAIN: Duration = Duration::from_secs(1);
+/// The pause before the front asks the agent again, for its stream of events or for a receipt.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// The largest receipt in bytes. The longest lines of gateway and shop fill a sixth of it, as text and as rows.
+const MOST_RECEIPT: usize = 64 * 1024;
 
 /// Returns the key that a text `whsec_…` contains.
 pub(crate) fn signing_key(text: &str) -> Option<Zeroizing<Vec<u8>>> {
@@ -134,7 +140,7 @@ impl Webhook {
                 while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
                     let taken = self.wants(&event);
                     if taken {
-                        self.deliver(&self.message(&event, &state, now()), now).await;
+                        self.deliver(&self.message(&event, &agent, (&state, now())).await, now).await;
                     }
                     let first = after.is_none();
                     if let Some(id) = event.id {
@@ -145,7 +151,7 @@ impl Webhook {
                     }
                 }
             }
-            sleep(LISTEN_AGAIN).await;
+            sleep(ASK_AGAIN).await;
         }
     }
 
@@ -175,17 +181,44 @@ impl Webhook {
     }
 
     /// Returns the message of an event. If the event already has a message on disk, that message is used.
-    fn message(&self, event: &Event, state: &StateFolder, now: SystemTime) -> Message {
-        let (file, message) = (format!("webhook-{}-message.json", self.config.name), message(event, now));
+    async fn message(&self, event: &Event, agent: &Agent, (state, now): (&StateFolder, SystemTime)) -> Message {
+        let (file, id) = (format!("webhook-{}-message.json", self.config.name), id_of(event));
         let kept: Option<Message> = state.read(&file).ok().flatten();
-        if let Some(kept) = kept.filter(|kept| kept.id == message.id) {
+        if let Some(kept) = kept.filter(|kept| kept.id == id) {
             return kept;
         }
+        let mut data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+        if let Some(receipt) = self.receipt(&data["sale"], agent).await {
+            data["receipt"] = receipt;
+        }
+        let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
+        let message = Message { id, body };
         if let Err(error) = state.write(&file, &message) {
             tracing::error!(%error, "a webhook's message could not be saved: after a restart, the message has a \
                 different time");
         }
         message
+    }
+
+    /// Asks the agent for the customer's copy of a transaction whose receipt has an address. If the agent is away, the
+    /// event waits for it as for a receiver that is away.
+    async fn receipt(&self, sale: &Value, agent: &Agent) -> Option<Value> {
+        sale["receiptUrl"].as_str()?;
+        let (till, reference) = (sale["till"].as_str()?, sale["reference"].as_str()?);
+        let target = format!("/v1/sales/{}/receipt?copy=customer&till={}", encoded(reference), encoded(till));
+        let began = Instant::now();
+        let why = loop {
+            match agent.ask_json(Question::get(&target)).await {
+                Ok((StatusCode::OK, receipt)) if receipt.to_string().len() <= MOST_RECEIPT => return Some(receipt),
+                Ok((StatusCode::OK, _)) => break format!("it has more than {MOST_RECEIPT} bytes"),
+                Ok((status, _)) if status.is_client_error() => break status.to_string(),
+                Ok((status, _)) if began.elapsed() > self.config.give_up => break status.to_string(),
+                Err(error) if began.elapsed() > self.config.give_up => break error.to_string(),
+                Ok(_) | Err(_) => sleep(ASK_AGAIN).await,
+            }
+        };
+        tracing::error!(webhook = self.config.name, reference, why, "an event is sent without its receipt");
+        None
     }
 
     async fn deliver(&self, message: &Message, now: fn() -> SystemTime) {
@@ -245,14 +278,13 @@ fn keep(state: &StateFolder, file: &str, id: &str) {
     }
 }
 
-fn message(event: &Event, now: SystemTime) -> Message {
-    let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
-    let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
+/// Returns the id of an event's message.
+fn id_of(event: &Event) -> String {
     let id = match &event.id {
         Some(id) => id.chars().map(|c| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' }).collect(),
         None => hex::encode(random::<16>()),
     };
-    Message { id: format!("evt_{id}"), body }
+    format!("evt_{id}")
 }
 
 /// Returns the signature: `v1,` and the HMAC-SHA256 of id, timestamp and body (Standard Webhooks, "Signature scheme").

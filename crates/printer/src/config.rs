@@ -1,5 +1,4 @@
-//! The configuration section `[[printer]]` for a receipt printer, and the parts of a QR template. This module only
-//! holds the values.
+//! The configuration section `[[printer]]` for a receipt printer. This module only holds the values.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,14 +10,12 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::code_page;
 use crate::logo::logo_file;
+use crate::template::Template;
 
 use pos_daemon::settings::{BAUD, ConfigFault, FaultList, absolute, check, ensure, fault, is_made_of, port, within};
 
 /// There is at most one printer for each copy.
 const MAX_PRINTERS: usize = 2;
-/// A QR code of version 14 at level M holds 362 bytes. Its 73 modules of four dots each fit the narrowest paper (384
-/// dots).
-const MAX_QR: usize = 362;
 
 /// A receipt printer.
 #[derive(Clone, Debug, Deserialize)]
@@ -51,7 +48,8 @@ pub struct Printer {
     pub logo: Option<PathBuf>,
     /// The content of the QR code at the foot of the customer's copy, such as `https://shop.example/r/{reference}`.
     /// Other placeholders are `{number}`, `{terminal}`, `{amount}` and `{currency}`.
-    pub qr: Option<String>,
+    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
+    pub qr: Option<Template>,
     /// `true`: the printer answers about its state (DLE EOT). `false`: the agent never asks it. Without this key, the
     /// agent finds out whether the printer answers.
     pub status: Option<bool>,
@@ -161,72 +159,6 @@ pub enum Copies {
     None,
 }
 
-/// A part of a QR template.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
-    /// Fixed text.
-    Text(&'a str),
-    /// A value of the transaction.
-    Value(Value),
-}
-
-/// The values of a transaction that a QR code can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// `{reference}`: the till's reference.
-    Reference,
-    /// `{number}`: the transaction's number in the journal.
-    Number,
-    /// `{terminal}`: the terminal's ID.
-    Terminal,
-    /// `{amount}`: the amount that was charged, or would have been, such as `12.34`.
-    Amount,
-    /// `{currency}`: the currency code.
-    Currency,
-}
-
-/// The placeholders, by name.
-const VALUES: [(&str, Value); 5] = [
-    ("reference", Value::Reference),
-    ("number", Value::Number),
-    ("terminal", Value::Terminal),
-    ("amount", Value::Amount),
-    ("currency", Value::Currency),
-];
-
-impl Value {
-    /// Returns the maximum length in an address, where one byte may become three.
-    pub(super) fn longest(self) -> usize {
-        match self {
-            Self::Reference => 3 * 64,
-            Self::Number | Self::Amount => 20,
-            Self::Terminal => 32,
-            Self::Currency => 3,
-        }
-    }
-}
-
-/// Splits a QR template such as `https://shop.example/r/{reference}` into its parts.
-///
-/// # Errors
-/// Fails for an unknown placeholder, or a brace without its counterpart.
-pub fn qr_parts(template: &str) -> Result<Vec<Part<'_>>, String> {
-    let mut parts = Vec::new();
-    let mut rest = template;
-    while let Some(at) = rest.find(['{', '}']) {
-        let (text, brace) = rest.split_at(at);
-        let Some((name, after)) = brace.strip_prefix('{').and_then(|inside| inside.split_once('}')) else {
-            return Err("has an unmatched brace".to_owned());
-        };
-        let value = VALUES.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
-        let value = value.ok_or_else(|| format!("has no placeholder {{{name}}}"))?;
-        parts.extend([Part::Text(text), Part::Value(value)]);
-        rest = after;
-    }
-    parts.push(Part::Text(rest));
-    Ok(parts)
-}
-
 /// Reads every `[[printer]]` section, or a single `[printer]` section, and gives each printer a name.
 ///
 /// # Errors
@@ -317,25 +249,8 @@ fn printer(found: &mut FaultList, printer: &Printer, key: impl Fn(&str) -> Strin
         "choose the code page with this number, or omit the number",
     ));
     if let Some(template) = &printer.qr {
-        found.add(qr(&key("qr"), template));
+        found.add(template.check(&key("qr")));
     }
-}
-
-fn qr(key: &str, template: &str) -> Result<(), ConfigFault> {
-    let remedy = "write it as \"https://shop.example/r/{reference}\", with {reference}, {number}, {terminal}, {amount} or {currency}";
-    let printable = !template.is_empty() && template.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    check(printable, key, "must be printable ASCII", remedy)?;
-    let parts = qr_parts(template).map_err(|wrong| fault(key, &wrong, remedy))?;
-    let longest: usize = parts
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => text.len(),
-            Part::Value(value) => value.longest(),
-        })
-        .sum();
-    ensure(longest <= MAX_QR, key, || {
-        (format!("can be {longest} bytes long, but only {MAX_QR} fit on the paper"), "shorten the text".to_owned())
-    })
 }
 
 /// Checks every picture that the settings name.
@@ -383,25 +298,5 @@ mod tests {
             assert!(fault.contains(part), "{part}: {fault}");
         }
         assert!(told("cp866", "é").unwrap().contains("\"cp858\""));
-    }
-
-    #[test]
-    fn a_template_is_cut_at_its_placeholders() {
-        assert_eq!(
-            qr_parts("https://s.example/{terminal}/{reference}?a={amount}").unwrap(),
-            [
-                Part::Text("https://s.example/"),
-                Part::Value(Value::Terminal),
-                Part::Text("/"),
-                Part::Value(Value::Reference),
-                Part::Text("?a="),
-                Part::Value(Value::Amount),
-                Part::Text(""),
-            ]
-        );
-        assert_eq!(qr_parts("{pan}").unwrap_err(), "has no placeholder {pan}");
-        for odd in ["{", "}", "a}b", "{reference", "{re{number}"] {
-            assert!(qr_parts(odd).is_err(), "{odd}");
-        }
     }
 }

@@ -10,9 +10,9 @@
 //! A close of day takes the same path: `counter::Close` ─▶ `close` (rows) ─▶ layout. So do a till's own lines, which
 //! are not receipts. They are not stored and no task waits for them, but the till learns whether they are on paper.
 //!
-//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `qr` and `status` are pure. A printer fault
-//! never changes the outcome of a transaction. An unprinted receipt waits. It is also in the journal and can be printed
-//! again (design: path of a sale, 8).
+//! `receipt`, `close`, `layout`, `text`, `escpos`, `code`, `code_page`, `template` and `status` are pure. A printer's
+//! fault never changes the outcome of a transaction. An unprinted receipt waits. It is also in the journal and can be
+//! printed again (design: path of a sale, 8).
 
 pub mod close;
 pub mod code;
@@ -22,9 +22,9 @@ pub mod escpos;
 pub mod layout;
 pub mod logo;
 pub mod port;
-mod qr;
 pub mod receipt;
 pub mod status;
+pub mod template;
 pub mod text;
 mod wire;
 

@@ -33,11 +33,11 @@ use pos_core::transaction::Receipt;
 use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 use pos_words::{Message, Sentence};
 
+use super::Page;
 use super::escpos::{self, Dialect, Sheet};
 use super::layout::{PrintedLine, TillLine, till_lines};
 use super::status::{self, Condition, Trouble};
 use super::wire::{Port, Wire, in_time};
-use super::{Page, qr};
 use pos_daemon::wire::Connector;
 
 /// Maximum number of waiting slips: both copies of 32 transactions, more than occur while a paper roll is changed.
@@ -437,8 +437,8 @@ impl Paper {
             Content::TillLines(lines, ..) => (till_lines(lines, config.columns), None),
         };
         let is_customers = matches!(job.slip, Slip::Receipt { copy: ReceiptCopy::Customer, .. });
-        let for_customer = config.qr.as_deref().filter(|_| is_customers).zip(receipt);
-        let content = for_customer.map(|(template, receipt)| qr::content(template, receipt));
+        let for_customer = config.qr.as_ref().filter(|_| is_customers).zip(receipt);
+        let content = for_customer.map(|(template, receipt)| template.fill(receipt));
         let sheet =
             Sheet { logo: logo.as_ref(), lines: &lines, qr: content.as_deref(), after_a_torn_one: job.torn > 0 };
         let config::Printer { code_page, code_page_number, cut, .. } = *config;

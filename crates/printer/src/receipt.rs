@@ -147,7 +147,7 @@ impl Composing<'_> {
         let (card, original) = (receipt.card.as_ref(), receipt.original.as_ref());
         let brand = receipt.host.brand.as_deref().or_else(|| original?.brand.as_deref());
         let last4 = last4(card, &receipt.host).or_else(|| four_digits(original?.last4.as_deref()));
-        let charged = is_charged(&receipt.outcome);
+        let charged = receipt.outcome.is_charged();
         let code = receipt.host.issuer_code.as_deref().or(receipt.host.acquirer_code.as_deref()).filter(|_| charged);
         if card.is_some() || last4.is_some() || code.is_some() {
             self.page.push(ReceiptRow::Rule);
@@ -245,7 +245,7 @@ impl Composing<'_> {
         let cvm = receipt.card.as_ref().and_then(|card| card.cvm);
         let signed = receipt.kind.moves_money()
             && matches!(cvm, Some(Cvm::Signature | Cvm::OfflinePinAndSignature))
-            && is_charged(&receipt.outcome);
+            && receipt.outcome.is_charged();
         self.page.push(ReceiptRow::Rule);
         match self.copy {
             ReceiptCopy::Merchant => {
@@ -282,10 +282,6 @@ impl Composing<'_> {
             self.pair(label, value);
         }
     }
-}
-
-fn is_charged(outcome: &ReceiptOutcome) -> bool {
-    matches!(outcome, ReceiptOutcome::Approved | ReceiptOutcome::PartiallyApproved(_))
 }
 
 fn why(outcome: &ReceiptOutcome) -> Option<&Cause> {

@@ -378,6 +378,8 @@ fn sale(sales: &Sales, till: &str, reference: &str, amount: (String, String)) ->
             left_s: None,
             wait_s: None,
             redirect_url: None,
+            receipt_on_demand: false,
+            receipt_url: None,
             answer: Default::default(),
         }),
     }

@@ -1,8 +1,10 @@
 //! Receipts: their content from the journal, for the printers and as text.
 
+use std::collections::BTreeSet;
+
 use tokio::sync::oneshot;
 
-use crate::config::{self, Config, Copies, Terminal};
+use crate::config::{self, Config, Copies, CustomerCopy, Template, Terminal};
 use crate::till::{
     LineAlign, LineCode, LineStyle, LineToPrint, PrintView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused,
 };
@@ -11,13 +13,17 @@ use pos_core::transaction::{Original, Paper, Receipt, Standing, Transaction};
 use pos_journal::Journal;
 use pos_printer::layout::{Align, ReceiptRow, Style};
 use pos_printer::{Code, CodeKind, Letterhead, NotPrinted, Page, QrLevel, TillLine};
-use pos_terms::transaction::ReceiptCopy;
+use pos_terms::transaction::{ReceiptCopy, SaleNumber};
 use pos_words::{Language, Message, Words};
 
+use crate::agent::views::sale::Offered;
 use crate::agent::views::states::state_of_printer;
 
 /// The copies, in the order in which they are printed.
 const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
+/// The greatest number of copies that wait for a customer's demand. Customers ask at the counter, and a hundred sales
+/// later they are gone.
+const MOST_ON_DEMAND: usize = 100;
 
 /// Returns the texts of the terminal's language.
 pub(in crate::agent) fn words(terminal: &Terminal) -> Words {
@@ -40,6 +46,13 @@ pub(in crate::agent) struct PrinterControl {
     language: String,
     /// True in training mode, where receipts are shown but never printed.
     in_training: bool,
+    /// The way to give a customer the copy of an approved sale.
+    customer: CustomerCopy,
+    /// The address of a receipt on the shop's server.
+    receipt_url: Option<Template>,
+    /// The sales whose customer's copy was never printed and may be demanded. The first print is no duplicate. After a
+    /// restart nothing is known about earlier prints, and every print is a duplicate: there are never two originals.
+    on_demand: BTreeSet<SaleNumber>,
     /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,
 }
@@ -55,6 +68,9 @@ impl PrinterControl {
             columns: config.printer.first().map_or(42, |printer| printer.columns),
             language: config.terminal.language.clone(),
             in_training,
+            customer: config.customer_copy(),
+            receipt_url: config.receipts.receipt_url.clone(),
+            on_demand: BTreeSet::new(),
             letterhead: letterhead(&config.terminal),
         }
     }
@@ -64,10 +80,10 @@ impl PrinterControl {
         self.printers.iter().map(|(config, handle)| (config, handle))
     }
 
-    /// Prints a receipt again, marked as a duplicate. Uses the printer that prints this copy automatically, or else the
-    /// first printer.
-    pub(in crate::agent) fn print_again(
-        &self,
+    /// Prints a receipt again, marked as a duplicate, or a customer's copy for the first time. Uses the printer that
+    /// prints this copy automatically, or else the first printer.
+    pub(in crate::agent) fn print_on_demand(
+        &mut self,
         journal: &Journal,
         sale: &Transaction,
         copy: ReceiptCopy,
@@ -77,7 +93,13 @@ impl PrinterControl {
             return Err(Refused::Printer { why: Message::TrainingNotPrinted.into() });
         }
         let (receipt, page) = self.page_of(journal, sale, copy);
-        self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, true))
+        let number = receipt.number;
+        let is_first = copy == ReceiptCopy::Customer && self.on_demand.contains(&number);
+        let printed = self.on_the_usual_printer(copy, |printer| printer.print(receipt, page, copy, !is_first))?;
+        if is_first {
+            self.on_demand.remove(&number);
+        }
+        Ok(printed)
     }
 
     /// Prints a close of day on the printer of the merchant's copies.
@@ -181,10 +203,17 @@ pub(in crate::agent) struct Handed {
 impl PrinterControl {
     /// Passes the receipts to the printers and returns the result. A failed printer or a full queue does not affect the
     /// transaction, and the receipts can be printed again.
-    pub(in crate::agent) fn hand_out(&self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
+    pub(in crate::agent) fn hand_out(&mut self, journal: &Journal, sale: &Transaction, paper: Paper) -> Handed {
         let mut handed = Handed { not_printed: Vec::new(), to_keep: Vec::new() };
         let has_ended = matches!(sale.standing(), Standing::Ended(_));
         let (receipt, number) = (receipt_of(journal, sale), sale.order().number);
+        let on_demand = self.customer != CustomerCopy::Print && receipt.is_of_approved_sale();
+        if on_demand && paper != Paper::SignatureSlip && !sale.order().till_prints {
+            self.on_demand.insert(number);
+            if self.on_demand.len() > MOST_ON_DEMAND {
+                self.on_demand.pop_first();
+            }
+        }
         let pages = COPIES.map(|copy| (copy, pos_printer::compose(&receipt, &self.letterhead, copy)));
         for (copy, page) in &pages {
             // The slip for the signature is printed even if no printer prints copies automatically: then the first
@@ -193,6 +222,7 @@ impl PrinterControl {
             let printers: Vec<_> = match (paper, copy) {
                 // If the till prints the receipts, the terminal prints only the slip to sign.
                 (Paper::Copies | Paper::AfterSignature, _) if sale.order().till_prints => Vec::new(),
+                (Paper::Copies | Paper::AfterSignature, ReceiptCopy::Customer) if on_demand => Vec::new(),
                 (Paper::Copies, _) | (Paper::AfterSignature, ReceiptCopy::Customer) => {
                     self.each().filter(|(config, _)| prints(config, *copy)).collect()
                 }
@@ -215,6 +245,19 @@ impl PrinterControl {
             }
         }
         handed
+    }
+}
+
+impl PrinterControl {
+    /// Returns the ways to get the receipt. No training receipt leaves the terminal.
+    pub(in crate::agent) fn offered(&self, sale: &Transaction) -> Offered {
+        let asks = self.customer == CustomerCopy::Ask && !self.printers.is_empty() && !sale.order().till_prints;
+        if self.in_training || !matches!(sale.standing(), Standing::Ended(_)) || !(asks || self.receipt_url.is_some()) {
+            return Offered::default();
+        }
+        let receipt = sale.receipt();
+        let url = self.receipt_url.as_ref().map(|template| template.fill(&receipt));
+        Offered { on_demand: asks && receipt.is_of_approved_sale(), url }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::agent::clock::Clock;
-use crate::agent::devices::ReaderControl;
+use crate::agent::devices::{PrinterControl, ReaderControl};
 use crate::agent::earlier::KnownTransactions;
 use crate::agent::views::sale::{SaleFacts, Wait, later_view, sale_view, utc};
 use crate::till::{Refused, SaleView, ToConfirm};
@@ -20,6 +20,7 @@ pub(in crate::agent) struct Facts<'a> {
     pub(super) words: &'a Words,
     pub(super) clock: &'a Clock,
     pub(super) reader: &'a ReaderControl,
+    pub(super) printers: &'a PrinterControl,
 }
 
 impl Facts<'_> {
@@ -68,6 +69,7 @@ impl Facts<'_> {
             alone,
             step: live.and_then(|active| active.step),
             wait: live.and_then(|active| self.wait(sale, active)),
+            offered: self.printers.offered(sale),
         }
     }
 

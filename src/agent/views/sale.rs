@@ -29,6 +29,8 @@ pub(in crate::agent) struct SaleFacts {
     pub(in crate::agent) step: Option<&'static str>,
     /// The current wait, if it has a time limit.
     pub(in crate::agent) wait: Option<Wait>,
+    /// The ways in which the customer can get the receipt.
+    pub(in crate::agent) offered: Offered,
 }
 
 /// The code word of the step at which a tip is chosen.
@@ -43,6 +45,15 @@ pub(in crate::agent) struct Wait {
     pub(in crate::agent) all: Duration,
 }
 
+/// The ways in which a customer can get the receipt of a completed transaction, besides paper that was already printed.
+#[derive(Default)]
+pub(in crate::agent) struct Offered {
+    /// True if the customer's copy is printed only on demand.
+    pub(in crate::agent) on_demand: bool,
+    /// The address on the shop's server.
+    pub(in crate::agent) url: Option<String>,
+}
+
 /// Returns whether the transaction's steps are announced. This stops when it has an outcome or is unconfirmed.
 pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
     !matches!(sale.standing(), Standing::Ended(_) | Standing::Unconfirmed { .. })
@@ -50,7 +61,7 @@ pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
 
 /// Returns the transaction as tills see it.
 pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: SaleFacts) -> SaleView {
-    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait } = facts;
+    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait, offered } = facts;
     let order = sale.order();
     let (state, outcome, text) = if let Some(why) = &alone {
         (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
@@ -131,6 +142,8 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
         until: wait.as_ref().map(|wait| utc(wait.until_unix_ms)),
         left_s: wait.as_ref().and_then(|wait| wait.left.as_millis().div_ceil(1000).try_into().ok()),
         wait_s: wait.map(|wait| wait.all.as_secs()),
+        receipt_on_demand: offered.on_demand && state == SaleState::Ended,
+        receipt_url: offered.url.filter(|_| state == SaleState::Ended),
     }
 }
 

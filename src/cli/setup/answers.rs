@@ -19,6 +19,8 @@ pub(super) struct Answers {
     pub(super) board: String,
     pub(super) terminal_id: String,
     pub(super) merchant: Vec<String>,
+    /// The country of the shop; `None` means that no country's law is known.
+    pub(super) country: Option<String>,
     pub(super) currency: String,
     /// The maximum amount of one payment; `None` means the gateway's own limit.
     pub(super) max_amount: Option<String>,
@@ -49,6 +51,7 @@ impl Answers {
             board: String::new(),
             terminal_id: "1".to_owned(),
             merchant: vec!["Shop".to_owned()],
+            country: None,
             currency: "EUR".to_owned(),
             max_amount: None,
             url: "https://gateway.example".to_owned(),
@@ -118,6 +121,10 @@ impl Answers {
             Some(mode) => format!("# A test system; omit this on a live one.\ntest-mode = {}\n", quoted(mode)),
             None => String::new(),
         };
+        let country = match &self.country {
+            Some(country) => format!("# Its law decides which receipts are printed.\ncountry = {}\n", quoted(country)),
+            None => String::new(),
+        };
         let max_amount = match &self.max_amount {
             Some(amount) => {
                 format!(
@@ -142,6 +149,7 @@ impl Answers {
              # From the acquirer.\n\
              id = {}\n\
              merchant = [{merchant}]\n\
+             {country}\
              currency = {}\n\
              {max_amount}\
              \n\
@@ -174,6 +182,7 @@ impl Answers {
         let Config { terminal, reader, gateway, printer, .. } = earlier;
         self.terminal_id.clone_from(&terminal.id);
         self.merchant.clone_from(&terminal.merchant);
+        self.country.clone_from(&terminal.country);
         self.currency.clone_from(&terminal.currency);
         self.max_amount.clone_from(&terminal.max_amount);
         self.url.clone_from(&gateway.url);
@@ -293,9 +302,10 @@ mod tests {
         let good = Answers::for_file(Path::new("/nowhere/config.toml"));
         good.config().unwrap().check_values().unwrap();
         type Set = fn(&mut Answers);
-        let wrong: [(&str, Set); 9] = [
+        let wrong: [(&str, Set); 10] = [
             ("terminal.id", |answers| answers.terminal_id = "12a".into()),
             ("terminal.merchant", |answers| answers.merchant = vec![" ".into()]),
+            ("terminal.country", |answers| answers.country = Some("UK".into())),
             ("terminal.currency", |answers| answers.currency = "EURO".into()),
             // The gateway's amounts have two decimals.
             ("terminal.currency", |answers| answers.currency = "KWD".into()),

@@ -69,6 +69,11 @@ impl Setup {
         let question = Question { key: "terminal.id", option: "--terminal-id", words, given, usual };
         self.answer(answers, question, missing, &|answers, text| answers.terminal_id = text)?;
         self.merchant(answers, is_known, missing)?;
+        let usual = Some(answers.country.clone().unwrap_or_else(|| NONE.to_owned()));
+        let given = self.country.as_deref();
+        let words = "Country of the shop, for example FR, or none";
+        let question = Question { key: "terminal.country", option: "--country", words, given, usual };
+        self.answer(answers, question, missing, &|answers, text| answers.country = (text != NONE).then_some(text))?;
         let usual = Some(answers.currency.clone());
         let given = self.currency.as_deref();
         let question = Question { key: "terminal.currency", option: "--currency", words: "Currency", given, usual };

@@ -1,4 +1,4 @@
-//! The verbs for receipts: show one copy as text, as data or as a page, or print it again.
+//! The verbs for receipts: show one copy as text, as data or as a page, or print it.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
             .refuses(&[ProblemType::Journal]);
     post "/v1/sales/{reference}/receipt" => print,
-        ApiOperation::new("printReceipt", "Print a receipt again, marked as a duplicate")
+        ApiOperation::new("printReceipt", "Print a receipt, marked as a duplicate if it was printed before")
             .needs(Verb::Receipt)
             .query::<CopyQuery>()
             .body::<Nothing>(json!({}))

@@ -49,6 +49,13 @@ impl Receipt {
             _ => self.amount,
         }
     }
+
+    /// Returns whether the customer has paid for goods or services: a sale that is approved, in full or in part. A
+    /// capture is not one, because it ends a reservation.
+    #[must_use]
+    pub fn is_of_approved_sale(&self) -> bool {
+        matches!(self.kind, Kind::Sale | Kind::ByRegistration) && self.outcome.is_charged()
+    }
 }
 
 /// An earlier transaction, on the receipt of a transaction that refers to it, such as a refund or a void.
@@ -101,4 +108,12 @@ pub enum ReceiptOutcome {
     Cancelled(Cause),
     /// Not sent or not processed, so that no payment exists, with the cause.
     NotSent(Cause),
+}
+
+impl ReceiptOutcome {
+    /// Returns whether money was charged, reserved or paid out.
+    #[must_use]
+    pub fn is_charged(&self) -> bool {
+        matches!(self, Self::Approved | Self::PartiallyApproved(_))
+    }
 }

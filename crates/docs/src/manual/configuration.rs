@@ -9,11 +9,12 @@ use super::source::members;
 use super::{cell, without_citations};
 
 /// The source files of the types. The schemas at run time do not keep the order of the fields.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     include_str!("../../../../src/config.rs"),
     include_str!("../../../../src/config/close.rs"),
     include_str!("../../../../src/config/counter.rs"),
     include_str!("../../../../src/config/operators.rs"),
+    include_str!("../../../../src/config/receipts.rs"),
     include_str!("../../../../src/config/socket.rs"),
     include_str!("../../../gateway/src/config/mod.rs"),
     include_str!("../../../gateway/src/config/assumptions.rs"),

@@ -33,7 +33,7 @@ test("where the customer acts stands as a code, and in words too", async () => {
   screen.update(state);
   screen.update(state);
   await new Promise(setImmediate);
-  assert.deepEqual(asked, [`/front/qr?text=${encodeURIComponent(redirectUrl)}`], "once");
+  assert.deepEqual(asked, ["/front/qr/r-1?till=local"], "once, and the agent says which address");
   const code = found(screen.el, "class", "qr");
   assert.equal(code.getAttribute("viewBox"), "0 0 37 37");
   assert.ok(found(code, "d", "M4 4h7v1h-7z"));
@@ -118,6 +118,39 @@ test("after an outcome the cashier reads what the devices need, as long as they 
   const paperless = { ...status, reader: { state: "ready" }, printers: [{ state: "ready" }, { state: "no-paper" }] };
   assert.match(said(shown(approved, { status: paperless }).el), /Printer: No paper: put a new roll in/);
   assert.doesNotMatch(said(shown(approved, { status: paperless, link: "lost" }).el), /No paper/, "what is old is not said");
+});
+
+test("an approved sale offers the customer's receipt as the agent says: on paper, as a code, or not at all", () => {
+  const receiptUrl = "https://shop.example/r/r-1";
+  for (const [more, offered] of [
+    [{}, ["new", "receipt"]],
+    [{ receiptOnDemand: true }, ["new", "print", "receipt"]],
+    [{ receiptUrl }, ["new", "code", "receipt"]],
+    [{ receiptOnDemand: true, receiptUrl }, ["new", "print", "code", "receipt"]],
+  ]) {
+    const buttons = shown(job(ended("approved", more))).el.all.filter((one) => one.tagName === "BUTTON");
+    assert.deepEqual(buttons.map((one) => one.getAttribute("id")), offered, JSON.stringify(more));
+  }
+});
+
+test("the customer's copy is demanded once, and again only after a failure", async () => {
+  const asked = [];
+  const answers = [{ ok: false, status: 503, body: { code: "printer" } }, { ok: true, status: 202, body: { state: "no-paper" } }];
+  globalThis.fetch = async (path, { method }) => {
+    asked.push(`${method} ${path}`);
+    const { ok, status, body } = answers.shift();
+    return { ok, status, headers: { get: () => null }, text: async () => JSON.stringify(body) };
+  };
+  const { el } = shown(job(ended("approved", { receiptOnDemand: true, till: "kasse-2" })));
+  const print = found(el, "id", "print");
+  print.removeAttribute("aria-disabled");
+  const pressed = async () => { print.click(); print.click(); await new Promise(setImmediate); };
+  await pressed();
+  assert.match(said(el), /The receipt cannot be printed/);
+  await pressed();
+  assert.match(said(el), /No paper.*The receipt waits/);
+  await pressed();
+  assert.deepEqual(asked, Array(2).fill("POST /v1/sales/r-1/receipt?copy=customer&till=kasse-2"));
 });
 
 test("the keypad names the device that cannot work, and none that can", () => {

@@ -17,6 +17,7 @@ mod away;
 mod crowds;
 mod pairing;
 mod process;
+mod receiver;
 mod requests;
 mod signing_in;
 mod stand_in;

@@ -67,6 +67,35 @@ async fn the_shops_colour_and_logo_are_told_and_served() {
     assert_eq!(answer.bytes().await.unwrap(), picture.as_slice());
 }
 
+/// The agent supplies the address in a QR code. The front draws no text of a caller.
+#[tokio::test]
+async fn a_code_shows_the_address_of_a_transaction_and_nothing_else() {
+    let (front, agent) = front("").await;
+    let client = front.client();
+    let get = async |path: &str| client.get(front.https_url(path)).send().await.unwrap();
+    for (path, asked) in [
+        ("/front/qr/paid%2F1", "/v1/sales/paid%2F1?till=local"),
+        ("/front/qr/acts?till=kasse-2&wait-s=60", "/v1/sales/acts?till=kasse-2"),
+    ] {
+        let drawn = json(get(path).await).await;
+        assert!(drawn["size"].as_u64().unwrap() > 20 && drawn["path"].as_str().unwrap().starts_with('M'), "{drawn}");
+        let heard = agent.heard().pop().unwrap();
+        assert_eq!((heard.target.as_str(), heard.headers.contains_key("pos-page")), (asked, true));
+    }
+    let asked = agent.heard().len();
+    for (path, status) in [
+        ("/front/qr?text=https://elsewhere.example", 404),
+        ("/front/qr/", 404),
+        ("/front/qr/a/b", 404),
+        ("/front/qr/paid%2F1?text=x", 400),
+    ] {
+        assert_eq!(get(path).await.status().as_u16(), status, "{path}");
+    }
+    assert_eq!(agent.heard().len(), asked);
+    assert_eq!(problem(get("/front/qr/unknown").await).await, (404, "no-such-sale".to_owned()));
+    assert_eq!(get("/front/qr/without").await.status().as_u16(), 404, "it has no address");
+}
+
 #[tokio::test]
 async fn what_browsers_ask_for_by_themselves_is_empty_and_what_is_written_for_people_is_not_there() {
     let (front, agent) = front("").await;

@@ -75,7 +75,7 @@ async fn where_it_takes_an_operator_nothing_is_passed_on_without_one() {
     let get = async |path: &str, cookie: &str| {
         problem(client.get(front.https_url(path)).header("cookie", cookie).send().await.unwrap()).await
     };
-    for path in ["/v1/latest", "/v1/events", "/front/events", "/front/session"] {
+    for path in ["/v1/latest", "/v1/events", "/front/events", "/front/qr/acts", "/front/session"] {
         assert_eq!(get(path, "").await, (401, "sign-in".to_owned()), "{path}");
     }
     assert!(agent.heard().is_empty());

@@ -56,6 +56,8 @@ struct State {
     operators: Mutex<bool>,
     /// The number of streams so far. Each further stream sends a smaller `leftS`, as the agent does.
     streams: std::sync::atomic::AtomicUsize,
+    /// The number of requests for a receipt that fail first.
+    receipts_fail: Mutex<usize>,
 }
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -113,11 +115,21 @@ impl StandIn {
         self.state.heard.lock().unwrap().len()
     }
 
+    /// Lets this many requests for a receipt fail.
+    pub(crate) fn fails_receipts(&self, times: usize) {
+        *self.state.receipts_fail.lock().unwrap() = times;
+    }
+
     /// Adds an event of a till.
     pub(crate) fn event(&self, till: &str, step: &str) {
+        self.event_of(till, step, json!({ "till": till, "leftS": 9999 }));
+    }
+
+    /// Adds an event of a till with this transaction.
+    pub(crate) fn event_of(&self, till: &str, step: &str, sale: Value) {
         self.state.events.send_modify(|events| {
             let number = events.len() + 1;
-            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": { "till": till, "leftS": 9999 } });
+            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": sale });
             events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
         });
     }
@@ -203,6 +215,17 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Response<Body>
             // The transaction never changes.
             std::future::pending().await
         }
+        ("GET", path) if path.ends_with("/receipt") => {
+            let mut fails = state.receipts_fail.lock().unwrap();
+            if *fails > 0 {
+                *fails -= 1;
+                return problem(503, "journal");
+            }
+            json_of(200, &json!({ "copy": "customer", "text": "CUSTOMER COPY\n", "rows": [] }))
+        }
+        ("GET", "/v1/sales/paid%2F1") => json_of(200, &json!({ "receiptUrl": "https://shop.example/r/1" })),
+        ("GET", "/v1/sales/acts") => json_of(200, &json!({ "redirectUrl": "https://bank.example/3ds?id=1" })),
+        ("GET", "/v1/sales/unknown") => problem(404, "no-such-sale"),
         (_, path) if path.starts_with("/v1/sales") || path == "/v1/latest" => json_of(200, &json!({ "sales": [] })),
         _ => problem(404, "not-found"),
     }

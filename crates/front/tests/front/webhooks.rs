@@ -1,115 +1,16 @@
-//! Tests with receivers that hang, redirect and fail. They check order, signature and the absence of duplicates.
+//! Tests of webhooks with receivers that hang, redirect and fail. They check order, signature and the absence of
+//! duplicates.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http_body_util::{BodyExt, Empty};
-use hyper::body::{Bytes, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{HeaderMap, Request, Response};
-use hyper_util::rt::TokioIo;
 use ring::hmac;
-use serde_json::Value;
-use tokio::net::TcpListener;
-use tokio::sync::watch;
+use serde_json::{Value, json};
 
-use crate::process::{Running, json};
+use crate::process::{self, Running};
+use crate::receiver::{Delivery, Mood, Receiver, SECRET, hook};
 use crate::stand_in::StandIn;
-
-const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
-
-/// The receiver's behaviour.
-#[derive(Clone, Copy)]
-enum Mood {
-    Takes,
-    Fails,
-    Redirects,
-    Hangs,
-}
-
-#[derive(Clone)]
-struct Delivery {
-    headers: HeaderMap,
-    body: Bytes,
-    taken: bool,
-}
-
-struct Receiver {
-    address: String,
-    mood: Arc<Mutex<Mood>>,
-    deliveries: watch::Receiver<Vec<Delivery>>,
-}
-
-impl Receiver {
-    async fn begin(mood: Mood) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let (sender, deliveries) = watch::channel(Vec::new());
-        let (mood, sender) = (Arc::new(Mutex::new(mood)), Arc::new(sender));
-        let of_server = Arc::clone(&mood);
-        tokio::spawn(async move {
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let (mood, sender) = (Arc::clone(&of_server), Arc::clone(&sender));
-                let service = service_fn(move |request| take(request, Arc::clone(&mood), Arc::clone(&sender)));
-                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-            }
-        });
-        Self { address, mood, deliveries }
-    }
-
-    fn becomes(&self, mood: Mood) {
-        *self.mood.lock().unwrap() = mood;
-    }
-
-    /// Waits for this many attempts and returns them.
-    async fn attempts(&mut self, most: usize) -> Vec<Delivery> {
-        let waited = self.deliveries.wait_for(|all| all.len() >= most);
-        tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone()
-    }
-
-    /// Waits until this many events were accepted and returns their ids in order.
-    async fn taken(&mut self, most: usize) -> Vec<String> {
-        let count = |all: &Vec<Delivery>| all.iter().filter(|it| it.taken).count();
-        let waited = self.deliveries.wait_for(|all| count(all) >= most);
-        let all = tokio::time::timeout(Duration::from_secs(120), waited).await.expect("deliveries").unwrap().clone();
-        all.iter().filter(|it| it.taken).map(|it| it.headers["webhook-id"].to_str().unwrap().to_owned()).collect()
-    }
-}
-
-async fn take(
-    request: Request<Incoming>,
-    mood: Arc<Mutex<Mood>>,
-    sender: Arc<watch::Sender<Vec<Delivery>>>,
-) -> Result<Response<Empty<Bytes>>, hyper::Error> {
-    let (head, body) = request.into_parts();
-    let body = body.collect().await?.to_bytes();
-    let mood = *mood.lock().unwrap();
-    assert_eq!(head.uri.path(), "/hook", "a redirect was followed");
-    let taken = matches!(mood, Mood::Takes);
-    sender.send_modify(|all| all.push(Delivery { headers: head.headers, body, taken }));
-    let answer = match mood {
-        Mood::Takes => Response::builder().status(204),
-        Mood::Fails => Response::builder().status(500),
-        Mood::Redirects => Response::builder().status(307).header("location", "/elsewhere"),
-        Mood::Hangs => std::future::pending().await,
-    };
-    Ok(answer.body(Empty::new()).unwrap())
-}
-
-fn hook(folder: &Path, receiver: &Receiver, more: &str) -> String {
-    let secret = folder.join("secret");
-    std::fs::write(&secret, SECRET).unwrap();
-    std::fs::set_permissions(&secret, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    format!(
-        "[[webhook]]\nname = \"books\"\nurl = \"http://{}/hook\"\nsecret-file = {secret:?}\n{more}",
-        receiver.address
-    )
-}
 
 async fn front(receiver: &Receiver, more: &str) -> (Running, StandIn, String) {
     let folder = tempfile::tempdir().unwrap();
@@ -138,6 +39,41 @@ async fn an_event_is_signed_and_what_it_says_is_the_agents() {
     assert_eq!((&said["type"], &said["data"]["till"]), (&"ended".into(), &"kasse-2".into()));
 }
 
+/// The shop's server is outside the shop's network, so the message brings the receipt.
+#[tokio::test]
+async fn an_event_with_the_address_of_a_receipt_brings_the_receipt() {
+    let mut receiver = Receiver::begin(Mood::Takes).await;
+    let (_front, agent, _) = front(&receiver, "").await;
+    let sale = json!({ "till": "kasse-2", "reference": "R/1", "receiptUrl": "https://shop.example/r/R%2F1" });
+    // The agent's journal cannot be read for a moment.
+    agent.fails_receipts(1);
+    agent.event_of("kasse-2", "ended", sale);
+    agent.event("kasse-2", "ended");
+    receiver.taken(2).await;
+    let said: Vec<Value> =
+        receiver.attempts(2).await.iter().map(|one| serde_json::from_slice(&one.body).unwrap()).collect();
+    assert_eq!(said[0]["data"]["receipt"]["text"], "CUSTOMER COPY\n");
+    assert_eq!(said[1]["data"].get("receipt"), None);
+    let asked: Vec<String> = agent.heard().into_iter().map(|heard| heard.target).collect();
+    assert_eq!(asked, ["/v1/sales/R%2F1/receipt?copy=customer&till=kasse-2"; 2], "none for the second event");
+}
+
+/// An agent that does not have the receipt does not hold up the events.
+#[tokio::test]
+async fn an_event_is_sent_without_a_receipt_that_the_agent_refuses() {
+    let mut receiver = Receiver::begin(Mood::Takes).await;
+    let (_front, agent, _) = front(&receiver, "").await;
+    // The agent does not name this till.
+    agent.event_of(
+        "kasse-2",
+        "ended",
+        json!({ "till": "kasse-3", "reference": "1", "receiptUrl": "https://s.example/1" }),
+    );
+    let first = receiver.attempts(1).await.remove(0);
+    let said: Value = serde_json::from_slice(&first.body).unwrap();
+    assert_eq!((&said["type"], said["data"].get("receipt")), (&"ended".into(), None));
+}
+
 #[tokio::test]
 async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order() {
     let mut receiver = Receiver::begin(Mood::Fails).await;
@@ -150,7 +86,7 @@ async fn a_receiver_that_fails_and_redirects_hears_everything_once_and_in_order(
     let all = receiver.attempts(2).await;
     assert_eq!(all[0].body, all[1].body, "the same at each attempt");
     let client = front.client();
-    let failing = async || json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
+    let failing = async || process::json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
     while !failing().await["webhooks"][0]["error"].as_str().unwrap_or_default().contains("redirects are not followed") {
         tokio::task::yield_now().await;
     }
@@ -181,7 +117,7 @@ async fn a_receiver_that_does_not_prove_who_it_is_hears_nothing_and_the_event_is
         let client = front.client();
         let asked = async {
             loop {
-                let health = json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
+                let health = process::json(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
                 if health["webhooks"][0]["state"] == "failing" {
                     return health["webhooks"][0]["error"].as_str().unwrap().to_owned();
                 }

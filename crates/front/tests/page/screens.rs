@@ -14,6 +14,7 @@ use serde_json::json;
 use crate::browser::{Browser, By, Driver, ESCAPE};
 use crate::counter::Counter;
 use crate::pairs::every;
+use crate::receipts::on_demand;
 use crate::training::{taught, train};
 
 /// The variable with the folder of the npm package axe-core. `crates/front/tests/page/run` creates the folder.
@@ -155,7 +156,7 @@ async fn each_screen_in_each_language_and_size() {
 /// Goes through a short version of a cashier's day.
 async fn walk(eye: &mut Eye<'_>) {
     let page = eye.page;
-    let mut counter = Counter::open(Options::default()).await;
+    let mut counter = Counter::open(on_demand()).await;
     page.open(&counter.url, eye.language, SIZES[3]).await;
     page.until_link("up").await;
     page.until_screen("pay").await;
@@ -175,6 +176,9 @@ async fn walk(eye: &mut Eye<'_>) {
     page.press("#receipt", By::Pointer).await;
     page.until("document.querySelector('dialog[open] pre')").await;
     eye.look("receipt").await;
+    page.press("dialog [data-copy=code]", By::Pointer).await;
+    page.until("document.querySelector('dialog .code path')").await;
+    eye.look("receipt-code").await;
     page.keys(&ESCAPE.to_string()).await;
 
     for (digits, screen) in [("1260", "partial"), ("1251", "declined")] {

@@ -9,6 +9,9 @@ mod memory;
 mod nexo;
 #[path = "../front/process.rs"]
 mod process;
+mod receipts;
+#[path = "../front/receiver.rs"]
+mod receiver;
 mod recorded;
 mod zvt;
 mod zvt_faults;
@@ -52,9 +55,14 @@ async fn shop_changed(config: Vec<(String, String)>) -> (Shop, oneshot::Sender<(
 
 /// Starts the front for this shop, and returns when a sale can begin.
 async fn front(shop: &Shop) -> Running {
+    front_with(shop, "").await
+}
+
+/// Does the same with this text added to the front's configuration.
+async fn front_with(shop: &Shop, more: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
-    let front = Running::begin(folder, "").await;
+    let front = Running::begin(folder, more).await;
     let client = front.client();
     let ready = async {
         loop {
