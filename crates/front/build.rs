@@ -1,7 +1,7 @@
 //! Generates the list of the page's files, so a new file in `page/` is served without a change to the code. The page's
 //! tests, `package.json` and Markdown files are left out. Comments and whitespace are removed from scripts and style
 //! sheets, and line breaks from data files. The page's time limit for each answer comes from the table of the agent's
-//! routes. Every file except `index.html` is compressed with gzip. This saves flash memory on a board and time on a
+//! routes. Every file except the documents is compressed with gzip. This saves flash memory on a board and time on a
 //! slow network.
 
 use std::fmt::Write as _;
@@ -24,8 +24,8 @@ fn main() -> io::Result<()> {
     for (number, file) in files.iter().enumerate() {
         let name = file.strip_prefix(&page).expect("it was found there").display().to_string();
         let mut path = file.display().to_string();
-        // The program inserts the version into `index.html`, so that file stays uncompressed.
-        if name != "index.html" {
+        // The program inserts the version into a document, so it stays uncompressed.
+        if !name.ends_with(".html") {
             let packed = out.join(format!("page_file_{number}.gz"));
             fs::write(&packed, gzip(&lean(file)?)?)?;
             path = packed.display().to_string();

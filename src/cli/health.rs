@@ -204,6 +204,7 @@ mod tests {
             currency: None,
             currency_number: None,
             currency_decimals: None,
+            language: None,
             tips: None,
             may_train: false,
             may_begin: Vec::new(),

@@ -123,6 +123,9 @@ pub struct SaleView {
     /// The last step that was announced, as its code in the events. Present only while the transaction is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// The cardholder's language (ISO 639-1), if the card names one of the terminal's. Absent once the card is out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// The web address where the customer must act before the gateway decides. Until then, there is no outcome, and the
     /// agent keeps asking the gateway.
     #[serde(default, skip_serializing_if = "Option::is_none")]

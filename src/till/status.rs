@@ -56,6 +56,9 @@ pub struct StatusView {
     /// The number of decimals of the currency, such as 2. Absent if the agent is an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub currency_decimals: Option<u8>,
+    /// The language of the terminal's texts (ISO 639-1). Absent if the agent is an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// The tips that a page should offer. Absent if it should offer none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tips: Option<TipsView>,

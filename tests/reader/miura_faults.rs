@@ -124,6 +124,7 @@ impl Agent {
                 assert_eq!(*sale, self.sale, "{progress:?}");
                 assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");
             }
+            ReaderEvent::Language { sale, .. } => assert!(*sale == self.sale && self.waiting, "a language of nobody"),
             ReaderEvent::Card { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a card for nobody");
                 self.card = true;

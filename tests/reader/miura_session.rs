@@ -959,10 +959,11 @@ mod choice {
 
     #[test]
     fn without_a_list_nobody_here_can_decide() {
-        for body in ["", "C00101", "5F2D02656E"] {
+        for (body, told) in [("", ""), ("C00101", ""), ("5F2D02656E", "! 1 language en")] {
             play(&format!(
                 "{START}
                  < {}9000
+                 {told}
                  > CONTINUE TRANSACTION E003C00100
                  < 9F41
                  ! 1 no-card CancelledAtReader
@@ -980,7 +981,7 @@ mod language {
     #[test]
     fn the_shop_s_until_the_card_has_named_one() {
         let german = ReaderSettings { language: ReaderLanguage::German, ..settings() };
-        let script = |answer: &str, texts: [&str; 2]| {
+        let script = |(answer, told): (&str, &str), texts: [&str; 2]| {
             format!(
                 "10 arm 1
                     ! 1 PresentCard
@@ -993,6 +994,7 @@ mod language {
                     ! 1 ReadingCard
                     > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
                     < {answer}
+                    {told}
                     ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
                     complete 1 00
                     > CONTINUE TRANSACTION E0048A023030
@@ -1003,12 +1005,9 @@ mod language {
                 texts[0], texts[1]
             )
         };
-        play_with(german.clone(), &script(&e4(""), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
-        play_with(
-            german.clone(),
-            &script(&e4("5F2D047878 66 72".replace(' ', "").as_str()), ["ACCEPTÉ", "RETIREZ LA CARTE"]),
-        );
-        play_with(german, &script(&e4("5F2D027878"), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+        play_with(german.clone(), &script((&e4(""), ""), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
+        play_with(german.clone(), &script((&e4("5F2D0478786672"), "! 1 language fr"), ["ACCEPTÉ", "RETIREZ LA CARTE"]));
+        play_with(german, &script((&e4("5F2D027878"), ""), ["GENEHMIGT", "KARTE ENTNEHMEN"]));
     }
 
     /// Checks that non-ASCII text is sent as UTF-8, with the flag in P2.
@@ -1777,6 +1776,7 @@ mod anything {
                     assert_eq!(*sale, self.number);
                     assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");
                 }
+                ReaderEvent::Language { sale, .. } => assert!(*sale == self.number && self.waiting),
                 ReaderEvent::Card { sale, .. } => {
                     assert!(*sale == self.number && std::mem::take(&mut self.waiting));
                     self.card = true;

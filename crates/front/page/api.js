@@ -91,10 +91,10 @@ let lastId = "";
  * `on.event(data)` for each event of any name. Ends by throwing `Lost` or `Problem`. EventSource is not used: it
  * ignores event names that it does not know.
  */
-async function stream(path, after, on, signal) {
+async function stream(path, after, on, signal, token = null) {
   let answer;
   try {
-    const headers = { Accept: "text/event-stream", ...(after && { "Last-Event-ID": after }) };
+    const headers = { Accept: "text/event-stream", ...(after && { "Last-Event-ID": after }), ...(token && { Authorization: `Bearer ${token}` }) };
     answer = await fetch(path, { cache: "no-store", signal, headers });
   } catch (error) {
     throw new Lost(String(error));
@@ -114,6 +114,8 @@ async function stream(path, after, on, signal) {
 }
 /** Streams the events of transactions and of parts of the terminal. */
 export const listen = (on, signal) => stream("/v1/events", lastId, on, signal);
+/** Streams to the customer's screen what a customer may see. */
+export const listenAsDisplay = (token, on, signal) => stream("/front/customer", lastId, on, signal, token);
 /** Streams the tills that wait to be paired and the time left for further tills: immediately, and at each change. */
 export const pairing = (event, signal) => stream("/front/events", "", { open() {}, event }, signal);
 

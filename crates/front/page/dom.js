@@ -40,6 +40,9 @@ export async function loadIcons() {
 export const icon = (name, extra = "") =>
   s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `#icon-${name}` }));
 
+/** Builds a QR code; screen readers read `words`. */
+export const qr = ({ size, path }, words) => s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": words }, s("path", { d: path }));
+
 /** Changes a text only when it is different, so that screen readers do not repeat it. */
 export function text(element, value) {
   if (element.textContent !== value) element.textContent = value;

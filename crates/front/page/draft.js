@@ -7,6 +7,11 @@ import { minor, percent, wire } from "./money.js";
 export const STORED = ["by-registration", "pre-authorisation-by-registration"];
 /** Checks whether a kind moves money; the others have no amount. */
 export const movesMoney = (kind) => kind !== "store-card" && kind !== "forget-card";
+/** The kinds that pay money out to the customer. */
+const PAYS_OUT = ["refund", "reversal", "credit"];
+export const paysOut = (kind) => PAYS_OUT.includes(kind);
+/** Returns an amount as the kind moves it: with a sign if it goes out of the shop. */
+export const signed = (kind, shown) => (shown && paysOut(kind) ? `− ${shown}` : shown);
 /** An empty draft. `tip` is null, a rate in per cent, or `ask`. */
 export const EMPTY = { kind: "sale", amount: "", tip: null, reference: "", registration: "" };
 

@@ -2,10 +2,10 @@
 
 import * as api from "./api.js";
 import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, fill, h, icon, keypad, text, typeInto } from "./dom.js";
-import { movesMoney, payable } from "./draft.js";
+import { movesMoney, payable, paysOut, signed } from "./draft.js";
 import { minor, shift, typed, unshift, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
-import { iconOf, paysOut, signed, whyOf, wordOf } from "./sale.js";
+import { iconOf, whyOf, wordOf } from "./sale.js";
 import { isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 

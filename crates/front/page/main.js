@@ -6,6 +6,7 @@ import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
 import { dayScreen } from "./day.js";
 import { EMPTY, movesMoney, payable } from "./draft.js";
 import { historyScreen } from "./history.js";
+import { isNewer, keepLink, loadAgain, sleep, stayAwake, untilLoaded } from "./link.js";
 import { logo, showAccent } from "./look.js";
 import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
@@ -22,13 +23,6 @@ const MEMORY = "pos.sale";
 const DRAFT = "pos.draft";
 const LANGUAGE = "pos.language";
 const TRAINING = "pos.training";
-const LOADED = "pos.loaded";
-const HEALTH_EVERY_MS = 1000;
-/**
- * The limit for a health request; a longer one counts as lost. With the second between two requests this is below three
- * seconds.
- */
-const HEALTH_MS = 1500;
 /** The limit for a status request; a longer one is given up. The next one begins five seconds after it. */
 const LOOK_MS = 4000;
 const LOOK_EVERY = 5;
@@ -38,19 +32,16 @@ const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
 let state = begin(recall("localStorage", MEMORY), recall("sessionStorage", DRAFT));
-let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false };
+let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false, customer: false };
 /** The outcome to be trained; null when the page takes money. It belongs to this page alone and survives a reload. */
 let training = null;
 let session = null;
 let signedOut = false;
 let view = "pay";
 let screen = { key: null, el: null };
-let streamUp = false;
 let newer = false;
-let stream = new AbortController();
 let posting = new AbortController();
 let touched = Date.now();
-const pageVersion = document.querySelector("meta[name=version]").content;
 
 /** Reads stored data; null without storage. `sessionStorage` belongs to this page alone, and lasts as long as it. */
 function recall(storage, name) {
@@ -93,7 +84,7 @@ function carryOut(effect) {
   const tell = (type) => (answer) => dispatch({ type, reference, sale: answer, cancel: answer.cancel });
   switch (effect.do) {
     case "remember": return keep(MEMORY, JSON.stringify(effect.memory));
-    case "forget": return void (recall("localStorage", MEMORY)?.reference === reference && localStorage.removeItem(MEMORY));
+    case "forget": return forget(reference);
     case "later": return void setTimeout(() => dispatch(effect.event), effect.ms);
     case "sound": return sound.play(effect.name);
     case "abort-post": return posting.abort();
@@ -106,6 +97,12 @@ function carryOut(effect) {
     case "confirm": return void api.confirm(reference, till, effect.taken).then(tell("judged"), lost("judge-lost", reference));
     case "status": return void readStatus();
   }
+}
+/** Forgets a transaction that the cashier has left, and tells the customer's screen. */
+function forget(reference) {
+  if (recall("localStorage", MEMORY)?.reference === reference) localStorage.removeItem(MEMORY);
+  // Without an answer, the screen shows the shop again after half a minute.
+  if (settings.customer) api.post("/front/customer", { reference }).catch(() => {});
 }
 const lost = (type, reference) => (error) => { noted(error); dispatch({ type, reference }); };
 
@@ -160,47 +157,23 @@ async function again() {
 
 /* ---- the connection ---- */
 
-async function listen() {
-  for (let tries = 0; ; tries += 1) {
-    if (signedOut || asleep) { await sleep(300); continue; }
-    stream = new AbortController();
-    try {
-      const open = () => {
-        tries = 0;
-        streamUp = true;
-        readSettings();
-        dispatch({ type: state.link === "up" ? "look" : "link-up" });
-      };
-      await api.listen({ open, event: heard }, stream.signal);
-    } catch (error) {
-      noted(error);
-      streamUp = false;
-      const found = await health();
-      // When a stream ends although the server answers, it is opened again immediately. Only then the connection counts
-      // as lost.
-      if (found === "up" && tries === 0) continue;
-      linked(false, found === "agent-down");
-    }
-    await sleep(700);
-  }
-}
+const connection = keepLink({
+  listen: api.listen,
+  opened() {
+    readSettings();
+    dispatch({ type: state.link === "up" ? "look" : "link-up" });
+  },
+  event: heard,
+  failed: (error) => void noted(error),
+  told: linked,
+  rests: () => signedOut || asleep,
+});
 function heard(data) {
   if (data.step === "reset") return dispatch({ type: "look" });
   dispatch({ type: "step", data });
 }
-const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
-
-async function health() {
-  const asked = performance.now();
-  try {
-    return (await api.get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
-  } catch {
-    // When the page itself was suspended, its own timer has ended the request.
-    return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
-  }
-}
-function linked(up, agent = false) {
-  dispatch(up ? { type: "link-up" } : { type: "link-lost", agent });
+function linked(word) {
+  dispatch(word === "up" ? { type: "link-up" } : { type: "link-lost", agent: word === "agent-down" });
 }
 
 let beats = 0;
@@ -208,30 +181,22 @@ let beats = 0;
 let linkAtSignIn = "connecting";
 async function beat() {
   if (asleep) return;
-  const found = await health();
+  const found = await connection.beat();
   beats += 1;
   if (found === "unsure") return;
   if (signedOut) {
     linkAtSignIn = found === "up" ? "signed-out" : found;
     return strip();
   }
-  if (found !== "up") {
-    linked(false, found === "agent-down");
-    // A cut connection gives no error: the stream is opened again.
-    if (found === "lost") stream.abort();
-  } else if (streamUp) linked(true);
   if (state.link === "up" && beats % LOOK_EVERY === 0) dispatch({ type: "look" });
   if (beats % 60 === 0) readSettings();
-}
-async function beatForEver() {
-  for (;;) { await Promise.all([beat(), sleep(HEALTH_EVERY_MS)]); }
 }
 
 async function readSettings() {
   try {
     settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
     setExponent(settings.exponent);
-    newer = !pageVersion.includes("@") && settings.version !== pageVersion;
+    newer = isNewer(settings.version);
     render();
   } catch { /* asked again later */ }
 }
@@ -250,8 +215,7 @@ function signOut(why) {
   if (signedOut || !settings.operators) return;
   signedOut = true;
   session = null;
-  streamUp = false;
-  stream.abort();
+  connection.cut();
   closeDialogs();
   screen.key = null;
   signInWhy = why;
@@ -404,17 +368,10 @@ function tick() {
   if (session?.idleLockS && idle > session.idleLockS * 1000 && !isUnderWay(job)) lock();
   const ended = job?.phase === "known" && job.sale.state === "ended" && job.sale.outcome !== "partially-approved";
   if (ended && job.fresh && Math.min(idle, now - screen.since) > OUTCOME_STAYS_MS) dispatch({ type: "leave" });
-  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) loadAgain();
-}
-
-/** Reloads the page once per version. If the new version does not load, the page does not try again. */
-function loadAgain() {
-  newer = false;
-  try {
-    if (sessionStorage.getItem(LOADED) === settings.version) return;
-    sessionStorage.setItem(LOADED, settings.version);
-    location.reload();
-  } catch { /* without storage the reloads might never end */ }
+  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) {
+    newer = false;
+    loadAgain(settings.version);
+  }
 }
 
 addEventListener("keydown", (event) => {
@@ -438,16 +395,11 @@ document.addEventListener("visibilitychange", () => {
     stayAwake();
     return void beat();
   }
-  unseen = setTimeout(() => { asleep = true; streamUp = false; stream.abort(); linked(false); }, UNSEEN_MS);
+  unseen = setTimeout(() => { asleep = true; connection.cut(); linked("lost"); }, UNSEEN_MS);
 });
 /** Another page has changed the stored transaction: if it was closed there, it is not kept here either. */
 addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });
 at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
-
-/** Keeps the screen on: a cashier does not unlock a kiosk before each customer. */
-async function stayAwake() {
-  try { await navigator.wakeLock?.request("screen"); } catch { /* a browser may refuse it */ }
-}
 
 async function boot() {
   let saved = null;
@@ -470,16 +422,10 @@ async function boot() {
   render();
   if (state.job && !signedOut) dispatch({ type: "ask-again", reference: state.job.reference });
   if (!signedOut) readStatus();
-  listen();
+  connection.keep();
   stayAwake();
-  beatForEver();
+  connection.beatForEver(beat);
   setInterval(tick, 200);
-}
-/** Loads a part of the page again until it has come: a page that lost one would never open. */
-async function untilLoaded(part) {
-  for (;;) {
-    try { return await part(); } catch { await sleep(1000); }
-  }
 }
 async function readSettingsAtStart() {
   for (let tries = 0; ; tries += 1) {

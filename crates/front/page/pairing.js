@@ -1,7 +1,8 @@
-// Pairing of tills: the front's information about it, and the part of the terminal's screen that opens it.
+// Pairing of tills and of the customer's screen: the front's information about it, and the parts of the terminal's screen
+// that open it.
 
 import * as api from "./api.js";
-import { button, fill, h, text } from "./dom.js";
+import { button, dialog, fill, h, qr, text } from "./dom.js";
 import { failure } from "./receipt.js";
 import { t } from "./words.js";
 
@@ -75,4 +76,28 @@ export function pairingPart() {
   }
   tick();
   return { el, update, tick, leave };
+}
+
+/** Checks whether other devices cannot reach the page's address. */
+const isOnlyHere = (host) => /^(localhost|127\.|\[::1\]$)/.test(host);
+
+/** Builds the part that opens the customer's screen, on this device or on another one. */
+export function displayPart() {
+  const wrong = h("p", { class: "wrong", role: "alert" });
+  const ask = button("person", t("customer.title"), pair, { id: "display" });
+  async function pair() {
+    ask.setAttribute("aria-disabled", "true");
+    text(wrong, "");
+    try {
+      const { address, code } = await api.post("/front/display", {});
+      await show(address, isOnlyHere(location.hostname) ? null : code);
+    } catch (error) { text(wrong, failure(error)); }
+    ask.removeAttribute("aria-disabled");
+  }
+  const show = (address, code) => dialog(t("customer.title"), (close) => [
+    code && h("p", {}, t("customer.scan")), code && h("div", { class: "picture" }, qr(code, t("customer.scan"))),
+    h("div", { class: "answers" },
+      button("terminal", t("customer.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "display-open" }),
+      button("close", t("close"), () => close(null), { class: "quiet" }))]);
+  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("customer.about")), ask, wrong);
 }

@@ -1,10 +1,10 @@
 // The keypad: amount, reference, kind and tip; one press starts.
 
 import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, h, keypad, text, typeInto } from "./dom.js";
-import { EMPTY, payable, requestOf, STORED } from "./draft.js";
+import { EMPTY, payable, paysOut, requestOf, signed, STORED } from "./draft.js";
 import { minor, percent, shift, unshift, wire } from "./money.js";
 import { deviceWords } from "./parts.js";
-import { paysOut, problemWords, signed } from "./sale.js";
+import { problemWords } from "./sale.js";
 import { money, t } from "./words.js";
 
 const KINDS = ["sale", "pre-authorisation", "credit", "by-registration", "pre-authorisation-by-registration", "store-card"];

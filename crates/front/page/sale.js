@@ -1,8 +1,8 @@
 // The transaction in hand: one screen for each state, each with the one action that is possible.
 
 import * as api from "./api.js";
-import { armLater, button, fill, folded, h, icon, s, text } from "./dom.js";
-import { EMPTY, movesMoney, payable, restOf } from "./draft.js";
+import { armLater, button, fill, folded, h, icon, qr, s, text } from "./dom.js";
+import { EMPTY, movesMoney, payable, paysOut, restOf, signed } from "./draft.js";
 import { wire } from "./money.js";
 import { deviceWords } from "./parts.js";
 import { printCopy, showReceipt } from "./receipt.js";
@@ -36,12 +36,6 @@ export function whoseWords(state, sale, before = "") {
   const found = whose(state, sale);
   return found ? before + t(found.operator ? "whose.by" : "whose", found) : "";
 }
-
-/** The kinds that pay money out to the customer. */
-const PAYS_OUT = ["refund", "reversal", "credit"];
-/** Returns an amount as the kind moves it: with a sign if it goes out of the shop. */
-export const signed = (kind, shown) => (shown && PAYS_OUT.includes(kind) ? `− ${shown}` : shown);
-export const paysOut = (kind) => PAYS_OUT.includes(kind);
 
 const needsSupervisor = (job) => job.problem?.code === "supervisor-needed";
 const kindOf = (job) => job.sale?.kind ?? job.request?.kind ?? "sale";
@@ -178,9 +172,7 @@ function runningScreen(page, name) {
 
 /** Draws the address of a transaction as a QR code, which customers open on their own devices. */
 export async function drawCode(place, sale) {
-  const { size, path } = await api.code(sale);
-  const label = sale.receiptUrl ?? sale.redirectUrl;
-  fill(place, s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": label }, s("path", { d: path })));
+  fill(place, qr(await api.code(sale), sale.receiptUrl ?? sale.redirectUrl));
 }
 
 function cancelWords(job) {

@@ -4,7 +4,7 @@
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
 import { lookPart } from "./look.js";
-import { pairingPart } from "./pairing.js";
+import { displayPart, pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
 import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
 import { clock, has, LANGUAGES, language, money, reason, t } from "./words.js";
@@ -16,11 +16,11 @@ export function terminalScreen(page) {
   const open = h("div", {});
   const pairing = pairingPart();
   const foot = h("p", { class: "hint" });
-  const { languages } = page.settings();
+  const { languages, customer } = page.settings();
   const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
     lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
   }, LANGUAGES[name]?.[1] ?? name)));
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, lookPart(page.relook), foot);
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && displayPart(), lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {

@@ -86,8 +86,8 @@ const ROOMS: [(Room, usize); 8] = [
     (Room::Zvt, 10),
     (Room::Nexo, 10),
 ];
-/// The number of streams of events for pages, each of which has one. The agent allows one user 24 streams. The front
-/// itself uses one, and its webhooks use at most four.
+/// The number of streams of events for pages and the customer's screen, each of which has one. The agent allows one
+/// user 24 streams. The front itself uses one, and its webhooks use at most four.
 const PAGES_LISTEN: usize = 8;
 const TILLS_LISTEN: usize = 11;
 /// The longest time that a request waits for a slot. The agent needs a few milliseconds for each earlier request.

@@ -68,6 +68,8 @@ pub(crate) struct PageConfig {
     pub(crate) till: String,
     /// The callers who may use the page without a signed-in operator.
     pub(crate) without_sign_in: WithoutSignIn,
+    /// True when the customer's screen is served.
+    pub(crate) customer: bool,
     /// The shop's colour, as `#rrggbb`.
     pub(crate) accent: Option<String>,
     /// The file with the shop's logo.
@@ -226,6 +228,7 @@ impl FrontConfig {
             on: page.flag("on").unwrap_or(true),
             till: page.text("till").unwrap_or_else(|| "local".to_owned()),
             without_sign_in: page.word("without-sign-in", &WithoutSignIn::WORDS).unwrap_or(WithoutSignIn::Board),
+            customer: page.flag("customer").unwrap_or(false),
             accent: page.text("accent"),
             logo: page.path("logo"),
         });
@@ -263,6 +266,10 @@ impl FrontConfig {
         }
         for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
             say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
+        }
+        if self.page.customer && !self.page.on {
+            let wrong = "the customer's screen needs the page, which is off".to_owned();
+            say("page.customer", wrong, "set on = true in [page], or omit customer");
         }
         if let Some(accent) = self.page.accent.as_deref().filter(|accent| !is_colour(accent)) {
             say("page.accent", format!("{accent:?} is not a colour"), "write it as \"#0a4d8c\"");
@@ -453,6 +460,7 @@ mod tests {
             https = ["localhost:1"]
             [page]
             on = "yes"
+            customer = "left"
             till = "counter"
             without-sign-in = "everybody"
             accent = "navy"
@@ -497,6 +505,7 @@ mod tests {
             "listen.http: 192.0.2.1:80",
             "listen.https: ",
             "page.on: ",
+            "page.customer: has an invalid value (string); write true or false",
             "page.without-sign-in: ",
             "page.accent: \"navy\" is not a colour",
             "page.logo: /nowhere.png: No such file",
@@ -516,6 +525,19 @@ mod tests {
         ] {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
-        assert_eq!(lines.len(), 26, "{said}");
+        assert_eq!(lines.len(), 27, "{said}");
+    }
+
+    #[test]
+    fn the_customers_screen_is_off_by_default_and_needs_the_page() {
+        let judged = |page: &str| {
+            let (config, faults) = parse(&format!("[listen]\nhttp = [\"127.0.0.1:8651\"]\n[page]\n{page}"));
+            (config.unwrap().page.customer, faults.iter().map(Fault::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(judged(""), (false, vec![]));
+        assert_eq!(judged("customer = true"), (true, vec![]));
+        let fault = "page.customer: the customer's screen needs the page, which is off; set on = true in [page], or \
+                     omit customer";
+        assert_eq!(judged("customer = true\non = false"), (true, vec![fault.to_owned()]));
     }
 }

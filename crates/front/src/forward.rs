@@ -366,12 +366,7 @@ pub(crate) fn own_problem(body: Bytes, own: &str) -> Bytes {
 async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) -> Result<Answer, Problem> {
     let events = match agent.listen(headers, room).await.map_err(Problem::from)? {
         Heard::Events(events) => events,
-        Heard::Refused { status, body } => {
-            let mut answer = Response::new(whole(body));
-            *answer.status_mut() = status;
-            answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-            return Ok(answer);
-        }
+        Heard::Refused { status, body } => return Ok(refused(status, body)),
     };
     let only = match caller {
         Caller::Till(own) => Some(own.clone()),
@@ -380,6 +375,14 @@ async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) 
     let (sender, stream) = mpsc::channel(1);
     tokio::spawn(forward(events, only, sender));
     Ok(event_stream(stream))
+}
+
+/// Returns the agent's refusal of a stream.
+pub(crate) fn refused(status: StatusCode, body: Bytes) -> Answer {
+    let mut answer = Response::new(whole(body));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    answer
 }
 
 /// Forwards each event except those of other tills. Ends when the agent falls silent, so the listener notices

@@ -2,12 +2,14 @@
 //!
 //! | path | caller | module |
 //! |---|---|---|
-//! | `/`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
+//! | `/`, `/customer`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
 //! | `/front/settings`, `/front/logo`, `/front/health`, `/front/certificate.pem` | everyone | here |
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
+//! | `/front/display`; `POST /front/customer` | users of the page: pair the customer's screen; leave an outcome | here |
+//! | `GET /front/customer` | the customer's screen, which may use no other protected path | `customer` |
 //! | `/v1/…` | users of the page, and paired tills | `forward` |
 //!
 //! A signed-in operator may use the page. `[page] without-sign-in` names the callers who may use it without an
@@ -29,16 +31,17 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
-use crate::agent::{Agent, Question, Standing};
+use crate::agent::{Agent, LAST_EVENT_ID, Question, Standing};
 use crate::attempts::Attempts;
 use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
+use crate::customer::{self, CustomersScreen, LeftTransaction};
 use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
-use crate::pairing::{Collected, Pairings};
+use crate::pairing::{Collected, PairError, Pairings};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::qr;
 use crate::seen::SeenTill;
@@ -65,6 +68,7 @@ pub(crate) struct Front {
     pub(crate) config: FrontConfig,
     pub(crate) agent: Arc<Agent>,
     pub(crate) pairings: Arc<Pairings>,
+    pub(crate) customer: Arc<CustomersScreen>,
     pub(crate) webhooks: Vec<Arc<Webhook>>,
     pub(crate) guard: Guard,
     pub(crate) page: Page,
@@ -138,14 +142,12 @@ impl Front {
         let (headers, path) = (request.headers(), request.uri().path());
         let lasting = |owner: &Owner| match owner.is_stranger() {
             true => Lasting::Answer,
-            false if path == "/front/events" => Lasting::Stream,
+            false if path == "/front/events" || owner == &Owner::Display => Lasting::Stream,
             false => forward::lasting(request.method(), path, request.uri().query()),
         };
         let token = match bearer(headers) {
             None => Token::None,
-            Some(token) => {
-                self.pairings.whose(token.unwrap_or_default(), Instant::now()).map_or(Token::Wrong, Token::Of)
-            }
+            Some(token) => self.token(token.unwrap_or_default()),
         };
         let owner = self.owner(&request, &token, &asker, way);
         let mut under_way = slot.begin(owner.clone(), lasting(&owner))?;
@@ -177,6 +179,7 @@ impl Front {
         let stranger = Owner::Stranger(way.whence());
         match token {
             Token::Of(till) => return Owner::Till(till.clone()),
+            Token::Display => return Owner::Display,
             Token::Wrong => return stranger,
             Token::None if asker.is_listed() || !self.config.page.on => return stranger,
             Token::None => {}
@@ -196,6 +199,9 @@ impl Front {
         (asker, token): (&Asker, Token),
         counted: (Lasting, &UnderWay),
     ) -> Result<Answer, Problem> {
+        if let Token::Display = token {
+            return self.for_display(&request, asker).await;
+        }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let is_read = matches!(method, Method::GET | Method::HEAD);
         match path.as_str() {
@@ -236,6 +242,24 @@ impl Front {
         }
     }
 
+    /// Answers a request with the display's token, which is good for one path. Every new path is closed to it.
+    async fn for_display(&self, request: &Request<Incoming>, asker: &Asker) -> Result<Answer, Problem> {
+        if (request.method(), request.uri().path()) != (&Method::GET, "/front/customer") || asker.is_listed() {
+            return Err(not_for_display());
+        }
+        self.customer_is_on()?;
+        let token = bearer(request.headers()).flatten().unwrap_or_default();
+        customer::stream(&self.agent, &self.customer, (token, request.headers().get(LAST_EVENT_ID))).await
+    }
+
+    /// Checks whether the configuration permits a customer's screen.
+    fn customer_is_on(&self) -> Result<(), Problem> {
+        if self.config.page.customer {
+            return Ok(());
+        }
+        Err(Problem::forbidden("the customer's screen is off; set customer = true in [page] of front.toml"))
+    }
+
     /// Answers requests that only the page makes.
     async fn for_page(
         &self,
@@ -265,11 +289,35 @@ impl Front {
                 let (reference, page_till) = (&path[QR.len()..], &self.config.page.till);
                 qr::of_sale(forward::sale(&self.agent, &request, (reference, page_till), &caller).await?).await
             }
+            (&Method::GET, "/front/customer") => {
+                self.customer_is_on()?;
+                let detail = "only the customer's screen may use this path; open it on the page: Terminal, Customer's \
+                    screen";
+                Err(Problem::unauthorized("unauthorized", detail))
+            }
+            (&Method::POST, "/front/customer") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                self.customer_is_on()?;
+                self.customer.leave(fields::<LeftTransaction>(request).await?);
+                Ok(empty_answer(StatusCode::NO_CONTENT))
+            }
+            (&Method::POST, "/front/display") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                self.customer_is_on()?;
+                let page = self.guard.origin(request.headers(), way)?;
+                let token = self.customer.pair(rfc3339((self.now)())).map_err(PairError::from)?;
+                let address = format!("{page}/customer#{token}");
+                let code = qr::drawn(&address).map_err(Problem::malformed)?;
+                Ok(json_answer(StatusCode::CREATED, &json!({ "address": address, "code": code })))
+            }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
             }
             (&Method::GET | &Method::HEAD, path) => {
+                if path == "/customer" {
+                    self.customer_is_on()?;
+                }
                 self.page.answer(path, request.headers()).ok_or_else(Problem::not_found)
             }
             _ => Err(Problem::not_found()),
@@ -282,6 +330,7 @@ impl Front {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
             Token::Wrong => return Err(self.wrong_token(way)),
+            Token::Display => return Err(not_for_display()),
             Token::None => {}
         }
         if asker.is_listed() || !self.config.page.on {
@@ -290,6 +339,14 @@ impl Front {
             return Err(Problem::unauthorized("unauthorized", detail));
         }
         page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
+    }
+
+    /// Finds the owner of a token.
+    fn token(&self, token: &str) -> Token {
+        if self.customer.knows(token) {
+            return Token::Display;
+        }
+        self.pairings.whose(token, Instant::now()).map_or(Token::Wrong, Token::Of)
     }
 
     /// Checks whether the page may be used over this connection without an operator.
@@ -376,6 +433,7 @@ impl Front {
         let mut settings = of_agent;
         settings["version"] = self.page.version().into();
         settings["languages"] = self.page.languages().into();
+        settings["customer"] = self.config.page.customer.into();
         settings["mayPair"] = (!self.config.tills.is_empty()).into();
         settings["accent"] = self.config.page.accent.clone().into();
         settings["logo"] = self.logo.is_some().into();
@@ -406,7 +464,7 @@ impl Front {
         let tills: Vec<Value> = self.tills.iter().map(|till| till.status()).collect();
         let agent = json!({ "state": state, "since": rfc3339(standing.since), "notNamed": self.agent.not_named() });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
-                "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()) })
+                "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()), "customersScreen": self.customer.status() })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {
@@ -451,7 +509,8 @@ fn told(pairings: &Pairings) -> Value {
 
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
-    path.starts_with("/v1/") || path.starts_with(QR) || matches!(path, "/front/events" | "/front/pairing")
+    let of_page = ["/front/customer", "/front/display", "/front/events", "/front/pairing"];
+    path.starts_with("/v1/") || path.starts_with(QR) || of_page.contains(&path)
 }
 
 /// The till's token in a request.
@@ -459,6 +518,8 @@ enum Token {
     None,
     Wrong,
     Of(String),
+    /// The token of the customer's screen.
+    Display,
 }
 
 /// Returns the page as the caller, if it needs no session or sends one. The agent checks that session later.
@@ -480,12 +541,18 @@ fn of_status(status: &Value, operators: bool) -> Value {
         "terminal": status["terminalId"],
         "merchant": status.get("merchant").cloned().unwrap_or_else(|| json!([])),
         "currency": currency,
+        "language": status.get("language").cloned().unwrap_or_default(),
         "exponent": status.get("currencyDecimals").cloned().unwrap_or(json!(2)),
         "operators": operators,
         "tips": status.get("tips").cloned().unwrap_or_default(),
         "mayTrain": status.get("mayTrain").cloned().unwrap_or(json!(false)),
         "waits": status.get("waits").cloned().unwrap_or_default(),
     })
+}
+
+/// Returns the refusal of every request with the display's token except one.
+fn not_for_display() -> Problem {
+    Problem::forbidden("this token is only for the customer's screen, which may only use GET /front/customer")
 }
 
 /// Reads the JSON body of a request.

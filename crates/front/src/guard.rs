@@ -113,6 +113,11 @@ impl Guard {
         Ok(asker)
     }
 
+    /// Returns the origin of this host's page, as the request's `Host` header names the host.
+    pub(crate) fn origin(&self, headers: &HeaderMap, way: Way) -> Result<String, Problem> {
+        Ok(origin_of(&self.host(headers, way)?, way.tls))
+    }
+
     /// Returns the `Host` header if there is exactly one and it names this host.
     fn host(&self, headers: &HeaderMap, way: Way) -> Result<String, Problem> {
         let strange = || {
@@ -153,8 +158,7 @@ impl Guard {
             };
         };
         let origin = only(headers, &ORIGIN).ok_or_else(foreign)?.to_ascii_lowercase();
-        let scheme = if tls { "https://" } else { "http://" };
-        if origin.strip_prefix(scheme) == Some(host) {
+        if origin == origin_of(host, tls) {
             return Ok(Asker::Own);
         }
         match self.origins.contains(&origin) {
@@ -201,6 +205,11 @@ fn is_json(headers: &HeaderMap) -> bool {
     let media = only(headers, &CONTENT_TYPE).unwrap_or_default();
     let media = media.split_once(';').map_or(media, |(media, _)| media);
     media.trim().eq_ignore_ascii_case("application/json")
+}
+
+fn origin_of(host: &str, tls: bool) -> String {
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{host}")
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@
 //! | `front`, `problem` | permission checks; answers and refusals |
 //! | `forward`, `agent` | requests that the front passes on to the agent; access to the agent |
 //! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; the signed-in operator; web addresses as QR codes |
+//! | `customer` | the customer's screen: its token, and the events that a customer may see |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
 //! | `webhooks` | events for the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
@@ -41,6 +42,7 @@ mod attempts;
 mod certificate;
 mod config;
 mod control;
+mod customer;
 mod forward;
 mod front;
 mod guard;

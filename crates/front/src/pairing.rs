@@ -360,7 +360,7 @@ impl Inner {
     }
 }
 
-fn digest_of(token: &str) -> String {
+pub(crate) fn digest_of(token: &str) -> String {
     hex::encode(digest(&SHA256, token.as_bytes()))
 }
 

@@ -1,5 +1,6 @@
 //! Web addresses as QR codes, for the page. A customer opens the address on their own device, so no one has to type it.
-//! The address is always the agent's: that of a transaction's receipt, or of the page where the customer must act.
+//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, or of the customer's
+//! screen.
 
 use std::fmt::Write as _;
 
@@ -35,7 +36,7 @@ pub(crate) async fn of_sale(answer: Response<AnswerBody>) -> Result<Answer, Prob
 ///
 /// # Errors
 /// Returns an error if the text is empty or has more than [`LONGEST`] bytes.
-fn drawn(text: &str) -> Result<Value, String> {
+pub(crate) fn drawn(text: &str) -> Result<Value, String> {
     if text.is_empty() || text.len() > LONGEST {
         return Err(format!("text: must be 1 to {LONGEST} bytes"));
     }

@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use crate::agent::Agent;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
+use crate::customer::CustomersScreen;
 use crate::front::{Front, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
@@ -138,6 +139,7 @@ fn front(
     let agent = Arc::new(Agent::at(config.agent.clone(), now()));
     let pairings = Pairings::restored(state.clone(), config.tills.clone(), Instant::now());
     let pairings = pairings.map_err(|error| error.to_string())?;
+    let customer = Arc::new(CustomersScreen::restored(state.clone()).map_err(|error| error.to_string())?);
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
     let logo =
@@ -151,6 +153,7 @@ fn front(
         config,
         agent,
         pairings,
+        customer,
         webhooks,
         guard,
         page,

@@ -6,6 +6,7 @@
 //! | an unidentified caller, by address | 48 for all of them | 8 | | | | |
 //! | a paired till, or a till that speaks nexo | 20 | 4, nexo 16 | 2 | 2 | 4 | 2 |
 //! | an operator's session, or a page that needs none, by address | 32 | 8 | 2 | 2 | 4 | 6 |
+//! | the customer's screen | 4 | 2 | | | | 2 |
 //!
 //! A connection belongs to an unidentified caller until a request on it identifies the caller. The request does so with
 //! a valid token, a valid key, or a session that the agent knows. When unidentified callers use all their slots, the
@@ -54,6 +55,9 @@ const NEXO: Limits = Limits { requests: 16, ..TILL };
 /// The limits of a page. They are enough for a browser with five open pages.
 const PAGE: Limits = Limits { connections: 32, requests: 8, cancels: 2, lists: 2, waits: 4, streams: 6 };
 
+/// The limits of the customer's screen, which only listens. While its page reloads, it may have two streams.
+const DISPLAY: Limits = Limits { connections: 4, requests: 2, cancels: 0, lists: 0, waits: 0, streams: 2 };
+
 /// The caller whose limits a request counts towards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Owner {
@@ -65,6 +69,8 @@ pub(crate) enum Owner {
     Till(String),
     /// A till that speaks nexo, by its name at the agent.
     Nexo(String),
+    /// The customer's screen, identified by its token.
+    Display,
     /// A page that needs no session, by its address.
     Page(Whence),
     /// An operator's session that the agent knows.
@@ -77,6 +83,7 @@ impl Owner {
             Self::Stranger(_) | Self::NexoUnread(_) => STRANGER,
             Self::Till(_) => TILL,
             Self::Nexo(_) => NEXO,
+            Self::Display => DISPLAY,
             Self::Page(_) | Self::Session(_) => PAGE,
         }
     }

@@ -175,6 +175,13 @@ pub enum ReaderEvent {
         /// The step.
         progress: ReaderProgress,
     },
+    /// The card names a language that the reader's texts have. It may be sent again.
+    Language {
+        /// The transaction.
+        sale: SaleNumber,
+        /// The cardholder's language.
+        language: ReaderLanguage,
+    },
     /// The card was read. The session has checked that its amount and currency are the requested ones.
     Card {
         /// The transaction.

@@ -358,6 +358,7 @@ pub fn describe(event: &ReaderEvent) -> String {
             Unready::Restarting { cause } => format!("unready restarting {cause}"),
         },
         ReaderEvent::Progress { sale, progress } => format!("{sale} {progress:?}"),
+        ReaderEvent::Language { sale, language } => format!("{sale} language {}", language.code()),
         ReaderEvent::Card { sale, presented } => {
             let facts = &presented.facts;
             let pan = facts.pan.as_ref().map_or("no-pan", |pan| pan.as_str());

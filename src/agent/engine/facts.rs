@@ -68,6 +68,7 @@ impl Facts<'_> {
             to_confirm: self.awaited_confirmation(sale).filter(|_| alone.is_none()),
             alone,
             step: live.and_then(|active| active.step),
+            language: live.and_then(|active| active.language),
             wait: live.and_then(|active| self.wait(sale, active)),
             offered: self.printers.offered(sale),
         }

@@ -54,6 +54,9 @@ impl Engine {
                 self.announce_step(sale, &progress);
                 self.ask_for_the_card_before();
             }
+            ReaderEvent::Language { sale, language } => {
+                self.sales.open.entry(sale).and_modify(|active| active.language = Some(language.code()));
+            }
             ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
             ReaderEvent::NoCard { sale, why } => {
                 self.sales.hear_later(sale, Event::NoCard { why: devices::no_card(&why) })

@@ -58,6 +58,8 @@ pub(in crate::agent) struct OpenTransaction {
     pub(in crate::agent) times: SaleTimes,
     /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
+    /// The cardholder's language, if the card names one.
+    pub(in crate::agent) language: Option<&'static str>,
     /// The end of the reader's wait for a card. `None` if the reader does not wait, or while a card is in use.
     pub(in crate::agent) card_until: Option<Duration>,
 }
@@ -143,8 +145,18 @@ impl OpenTransactions {
 
 impl OpenTransaction {
     pub(super) fn new(sale: Transaction, now: Duration) -> Self {
-        let (cancels, times, step, card_until) = (Vec::new(), SaleTimes::begin(now), None, None);
-        Self { sale, prepared: None, stuck: false, cancels, counted: false, given_by_id: None, times, step, card_until }
+        Self {
+            sale,
+            prepared: None,
+            stuck: false,
+            cancels: Vec::new(),
+            counted: false,
+            given_by_id: None,
+            times: SaleTimes::begin(now),
+            step: None,
+            language: None,
+            card_until: None,
+        }
     }
 
     pub(in crate::agent) fn sale(&self) -> &Transaction {

@@ -27,6 +27,8 @@ pub(in crate::agent) struct SaleFacts {
     pub(in crate::agent) to_confirm: Option<ToConfirm>,
     /// The last step that was announced.
     pub(in crate::agent) step: Option<&'static str>,
+    /// The cardholder's language.
+    pub(in crate::agent) language: Option<&'static str>,
     /// The current wait, if it has a time limit.
     pub(in crate::agent) wait: Option<Wait>,
     /// The ways in which the customer can get the receipt.
@@ -61,7 +63,7 @@ pub(in crate::agent) fn is_running(sale: &Transaction) -> bool {
 
 /// Returns the transaction as tills see it.
 pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: SaleFacts) -> SaleView {
-    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, wait, offered } = facts;
+    let SaleFacts { of, alone, stuck, held_up, rest, to_confirm, step, language, wait, offered } = facts;
     let order = sale.order();
     let (state, outcome, text) = if let Some(why) = &alone {
         (unconfirmed(sale), None, words.unconfirmed(order.kind(), why, None, Some(why)))
@@ -117,6 +119,7 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
         started_at: utc(order.started_unix_ms),
         ended_at: sale.ended_unix_ms().map(utc),
         replayed: false,
+        language: language.map(ToOwned::to_owned),
         redirect_url: sale.customer_acts_at().map(str::to_owned),
         payment_id: host.id.clone().filter(|_| kind.moves_money()),
         code: host.code.clone(),

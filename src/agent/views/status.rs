@@ -159,6 +159,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
         currency: Some(config.terminal.currency.clone()),
         currency_number: Some(currency.numeric()),
         currency_decimals: Some(currency.exponent()),
+        language: Some(config.terminal.language.clone()),
         tips: config.tips.as_ref().map(tips_view),
         may_train: config.training.allowed,
         // The servers for tills fill this in, because they know the caller.

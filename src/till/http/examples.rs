@@ -122,7 +122,7 @@ pub(super) const CLOSE_AS_TEXT: &str = "          CLOSE OF DAY\nClose           
 pub(super) fn status() -> Value {
     json!({
         "mayTrain": true, "mayBegin": ["sale", "by-registration"], "tips": { "presets": [5, 10, 15], "custom": true, "default": 0, "timeoutS": 30 },
-        "version": "1.0.0", "terminalId": "4711", "merchant": ["Corner Shop"], "currency": "EUR", "currencyNumber": 978, "currencyDecimals": 2,
+        "version": "1.0.0", "terminalId": "4711", "merchant": ["Corner Shop"], "currency": "EUR", "currencyNumber": 978, "currencyDecimals": 2, "language": "en",
         "waits": { "cardS": 60, "answerS": 30, "signatureS": 120 }, "ready": true, "busy": false, "attention": [],
         "reader": { "state": "ready", "text": "Miura M010 001-12345", "serial": "001-12345", "model": "M010" },
         "gateway": { "state": "answers", "text": "answers", "url": "https://gateway.example" },

@@ -174,9 +174,17 @@ test("nothing that the agent is asked has a time of the page's own, but the look
   assert.match(own[0], /"\/v1\/status", \{ ms: LOOK_MS \}/);
 });
 
-test("every module of the page is asked for at once, and not one after the other", () => {
-  const index = file("index.html");
-  const modules = readdirSync(PAGE).filter((name) => name.endsWith(".js") && !["main.js", "start.js"].includes(name));
-  const asked = [...index.matchAll(/rel="modulepreload" href="\/assets\/([\w-]+\.js)"/g)].map(([, name]) => name);
-  assert.deepEqual(asked, modules.sort());
+test("each document asks at once for the modules that it needs, and for no other one", () => {
+  const needed = (name, all = new Set()) => {
+    for (const [, other] of file(name).matchAll(/^import .*"\.\/([\w-]+\.js)";$/gm)) if (!all.has(other)) needed(other, all.add(other));
+    return all;
+  };
+  const documents = { "index.html": "main.js", "customer.html": "customer.js" };
+  for (const [document, start] of Object.entries(documents)) {
+    const asked = [...file(document).matchAll(/rel="modulepreload" href="\/assets\/([\w-]+\.js)"/g)].map(([, name]) => name);
+    assert.deepEqual(asked, [...needed(start)].sort(), document);
+    assert.ok(file(document).includes(`<script type="module" src="/assets/${start}">`), document);
+  }
+  const used = new Set(["start.js", ...Object.values(documents), ...Object.values(documents).flatMap((start) => [...needed(start)])]);
+  assert.deepEqual([...used].sort(), readdirSync(PAGE).filter((name) => name.endsWith(".js")).sort());
 });

@@ -6,6 +6,7 @@
 //! | `requests` | requests that are passed on, and requests from misused browsers, proxies and slow peers |
 //! | `away` | an agent that is down, comes back, or stops during a request |
 //! | `crowds` | unidentified callers and greedy tills, next to callers with real work |
+//! | `customer` | the token of the customer's screen, and what its stream says |
 //! | `signing_in` | the cookie, and the rights of an operator's session |
 //! | `pairing` | codes, tokens, and the data that a paired till can see |
 //! | `webhooks` | receivers that hang, redirect and fail; order, signature and duplicates |
@@ -15,6 +16,7 @@
 
 mod away;
 mod crowds;
+mod customer;
 mod pairing;
 mod process;
 mod receiver;

@@ -134,6 +134,16 @@ impl StandIn {
         });
     }
 
+    /// Adds an event that changes a transaction.
+    pub(crate) fn sale(&self, sale: &Value) {
+        self.state.events.send_modify(|events| {
+            let number = events.len() + 1;
+            let step = sale["state"].as_str().unwrap().to_owned();
+            let data = json!({ "till": sale["till"], "reference": sale["reference"], "step": step, "sale": sale });
+            events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
+        });
+    }
+
     /// Waits until this many streams of events are open.
     pub(crate) async fn is_listened_to(&self, times: usize) {
         while self.state.events.receiver_count() < times {

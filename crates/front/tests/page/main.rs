@@ -15,6 +15,7 @@
 //! | `taps` | the number of taps that a cashier needs |
 //! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
+//! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
 //!
@@ -27,6 +28,7 @@ use pos_test_kit::{PATIENCE, browser, within};
 
 mod again;
 mod counter;
+mod customer;
 mod draft;
 mod line;
 mod pairs;

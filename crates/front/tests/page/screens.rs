@@ -42,10 +42,17 @@ const SETTLED: &str = "(async () => {
     await frame();
   })()";
 
+/// Returns the folder for the screenshots.
+pub(crate) fn pictures() -> PathBuf {
+    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/page");
+    PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()))
+}
+
 /// Checks one screen after another and collects the faults.
-struct Eye<'a> {
-    page: &'a Browser,
-    language: &'static str,
+pub(crate) struct Eye<'a> {
+    pub(crate) page: &'a Browser,
+    pub(crate) language: &'static str,
+    sizes: &'static [(u32, u32)],
     /// The number of the language, which is added to the number of the screen to choose the sample.
     offset: usize,
     /// The number of screens looked at.
@@ -54,18 +61,31 @@ struct Eye<'a> {
     whole: bool,
     axe: String,
     pictures: PathBuf,
-    faults: Vec<String>,
+    pub(crate) faults: Vec<String>,
 }
 
-impl Eye<'_> {
-    async fn look(&mut self, name: &str) {
+impl<'a> Eye<'a> {
+    /// Creates the eye for a page in this language. `offset` is the number of the language.
+    pub(crate) fn of(page: &'a Browser, language: &'static str, offset: usize, sizes: &'static [(u32, u32)]) -> Self {
+        let npm =
+            std::env::var(NPM).unwrap_or_else(|_| panic!("{NPM} names no folder: see crates/front/tests/page/run"));
+        let axe = std::fs::read_to_string(PathBuf::from(npm).join("node_modules/axe-core/axe.min.js")).unwrap();
+        let pictures = pictures();
+        std::fs::create_dir_all(&pictures).unwrap();
+        let (whole, faults) = (every() == 1, Vec::new());
+        Self { page, language, sizes, offset, screens: 0, whole, axe, pictures, faults }
+    }
+
+    pub(crate) async fn look(&mut self, name: &str) {
         // After a change of screen, new controls are blocked for a moment and look blocked.
         self.page.until("!document.querySelector('main [aria-disabled=true]')").await;
         let turn = self.screens + self.offset;
-        let (whole, chosen) =
-            (self.whole, (SIZES[turn % SIZES.len()], LOOKS[(turn / SIZES.len() + self.offset) % LOOKS.len()]));
+        let (whole, chosen) = (
+            self.whole,
+            (self.sizes[turn % self.sizes.len()], LOOKS[(turn / self.sizes.len() + self.offset) % LOOKS.len()]),
+        );
         self.screens += 1;
-        for size in SIZES.into_iter().filter(|size| whole || *size == chosen.0) {
+        for size in self.sizes.iter().copied().filter(|size| whole || *size == chosen.0) {
             self.page.resize(size).await;
             self.page.until(&format!("innerWidth === {} && innerHeight === {}", size.0, size.1)).await;
             self.page.promised(SETTLED).await;
@@ -119,19 +139,12 @@ async fn charge(page: &Browser, digits: &str) {
 #[tokio::test]
 #[ignore = "needs Chromium and axe-core: crates/front/tests/page/run installs them"]
 async fn each_screen_in_each_language_and_size() {
-    let npm = std::env::var(NPM).unwrap_or_else(|_| panic!("{NPM} names no folder: see crates/front/tests/page/run"));
-    let axe = std::fs::read_to_string(PathBuf::from(npm).join("node_modules/axe-core/axe.min.js")).unwrap();
-    let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/page");
-    let pictures = PathBuf::from(std::env::var(PICTURES).unwrap_or_else(|_| default.to_owned()));
-    std::fs::create_dir_all(&pictures).unwrap();
     let driver = Driver::start().await;
-    let whole = every() == 1;
     let look = |offset: usize, language: Language| {
-        let (driver, axe, pictures) = (&driver, axe.clone(), pictures.clone());
+        let driver = &driver;
         async move {
             let page = driver.browser().await;
-            let (language, faults) = (language.code(), Vec::new());
-            let mut eye = Eye { page: &page, language, offset, screens: 0, whole, axe, pictures, faults };
+            let mut eye = Eye::of(&page, language.code(), offset, &SIZES);
             walk(&mut eye).await;
             let mut faults = std::mem::take(&mut eye.faults);
             faults.extend(page.complaints().await);
@@ -149,7 +162,7 @@ async fn each_screen_in_each_language_and_size() {
         ours.extend(others);
         faults.append(&mut ours);
     }
-    println!("pictures are in {}", pictures.display());
+    println!("pictures are in {}", pictures().display());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -163,7 +163,7 @@ impl SaleAtReader {
         interface: ChipInterface,
         now: Duration,
     ) -> SaleNext {
-        self.hear_language(answer);
+        self.hear_language(line, answer);
         let settings = ChipSettings {
             icc_masked_tags: line.settings.icc_masked_tags,
             icc_private_tags: &line.settings.icc_private_tags,
@@ -217,9 +217,12 @@ impl SaleAtReader {
     }
 
     /// Takes the cardholder's languages from the card (5F2D).
-    pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
+    pub(super) fn hear_language(&mut self, line: &mut ReaderLine, answer: &TransactionAnswer<'_>) {
         let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
-        self.language = preference.and_then(ReaderLanguage::preferred).unwrap_or(self.language);
+        if let Some(language) = preference.and_then(ReaderLanguage::preferred) {
+            self.language = language;
+            line.report(ReaderEvent::Language { sale: self.number(), language });
+        }
     }
 
     /// Takes a key press on the PIN pad outside a PIN entry.

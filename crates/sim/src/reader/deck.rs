@@ -38,6 +38,8 @@ pub struct Card {
     pub country: Option<[u8; 2]>,
     /// The application currency code (9F42), BCD; `None` if the card has none.
     pub currency: Option<[u8; 2]>,
+    /// The cardholder's languages (5F2D), codes of two letters; `None` if the card names none.
+    pub languages: Option<&'static str>,
     /// The card's special behaviour, in a few words.
     pub about: &'static str,
     /// The contact interface.

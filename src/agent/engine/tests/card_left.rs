@@ -92,6 +92,27 @@ async fn the_next_sale_waits_until_the_card_before_is_out() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_cards_language_is_told_from_the_card_until_it_is_out() {
+    let folder = TempDir::new().unwrap();
+    let mut terminal = terminal_with_reader(folder.path());
+    terminal.sells("till-1", "R1").await.unwrap();
+    let names = |terminal: &mut Terminal, sale| {
+        let language = pos_reader::ReaderLanguage::French;
+        terminal.agent.engine.reader_says(ReaderEvent::Language { sale: SaleNumber::new(sale), language });
+        terminal.says_of("till-1", "R1").language
+    };
+    assert_eq!(names(&mut terminal, 2), None, "of another transaction");
+    assert_eq!(names(&mut terminal, 1).as_deref(), Some("fr"));
+    terminal.leaves_his_card();
+    let ended = terminal.says_of("till-1", "R1");
+    assert_eq!((ended.outcome, ended.language.as_deref()), (Some(OutcomeWord::Cancelled), Some("fr")));
+    terminal.agent.engine.reader_says(ReaderEvent::Idle);
+    terminal.goes_on();
+    assert_eq!(terminal.says_of("till-1", "R1").language, None);
+    assert_eq!(terminal.agent.status(|_| true).language.as_deref(), Some("en"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_card_that_nobody_takes_out_ends_the_wait_by_name() {
     let folder = TempDir::new().unwrap();
     let mut terminal = terminal_with_reader(folder.path());

@@ -25,7 +25,7 @@
 //! | `blocked` | card blocked: 9F25, no swipe allowed | no antenna | 201 |
 //! | `app-blocked` | the first application is blocked, the second is taken without a question, ARQC | no antenna | 201 |
 //! | `pan-19` | 19 digits, online PIN, ARQC | no antenna | 201 |
-//! | `foreign` | issuer country 840, application currency 840, online PIN, ARQC | no antenna | 201 |
+//! | `foreign` | issuer country 840, application currency 840, languages es and en, online PIN, ARQC | no antenna | 201 |
 //! | `tap-phone` | no chip contacts | verified by the phone (9F34 010002), ARQC | no stripe |
 //! | `debit` | another brand's AID, online PIN, ARQC | ARQC | 201 |
 //!
@@ -57,6 +57,7 @@ pub(super) const PLAIN: Card = Card {
     tries: 3,
     country: None,
     currency: None,
+    languages: None,
     about: "",
     chip: Chip::None,
     tap: Tap::None,
@@ -269,11 +270,12 @@ pub static DECK: &[Card] = &[
     },
     Card {
         name: "foreign",
-        about: "from another country, with another currency",
+        about: "from another country, with another currency and language",
         pan: "4761739001010234",
         holder: "TEST CARD/ABROAD",
         country: Some([0x08, 0x40]),
         currency: Some([0x08, 0x40]),
+        languages: Some("esen"),
         chip: CHIP_AND_PIN,
         ..PLAIN
     },

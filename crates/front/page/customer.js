@@ -1,0 +1,175 @@
+// The customer's screen: a display without controls. It listens to the front, and shows what `seen.js` returns.
+
+import * as api from "./api.js";
+import { fill, h, icon, loadIcons, qr as drawn } from "./dom.js";
+import { payable } from "./draft.js";
+import { isNewer, keepLink, loadAgain, stayAwake, untilLoaded } from "./link.js";
+import { logo, showAccent } from "./look.js";
+import { seen, staysMs } from "./seen.js";
+import { begin, isUnderWay, reduce } from "./state.js";
+import { first, guess, language, load, money, setExponent, t } from "./words.js";
+
+// All modules are here: `start.js` does not load the page again.
+document.body.dataset.loaded = "true";
+
+const TOKEN = "pos.display";
+/** The pause after a refused token. It stays below the front's limit of wrong tokens, and finds a new token soon. */
+const REFUSED_MS = 5000;
+
+const main = document.getElementById("main");
+let state = begin(null);
+let settings = { language: "en", currency: "EUR", exponent: 2, merchant: [] };
+let paired = true;
+/** True when events about the transaction were missed. */
+let unsure = false;
+let cardLeft = false;
+let token = null;
+let loaded = false;
+let shown = { name: null, key: null, since: 0 };
+
+/* ---- the token ---- */
+
+/** Takes the token from the address, where the cashier's page has put it, and keeps it. */
+function takeToken() {
+  const given = /^#([0-9a-f]{64})$/.exec(location.hash)?.[1];
+  if (given) {
+    token = given;
+    try { localStorage.setItem(TOKEN, given); } catch { /* lasts until a reload */ }
+    history.replaceState(null, "", location.pathname);
+  }
+  try { token = localStorage.getItem(TOKEN) ?? token; } catch { /* private mode */ }
+}
+addEventListener("hashchange", () => { takeToken(); connection.cut(); });
+
+/* ---- events ---- */
+
+/** Handles an event. Its effects are requests of a cashier's page, which a display does not have. */
+function dispatch(event) {
+  [state] = reduce(state, { now: Date.now(), tick: performance.now(), ...event });
+  // A display watches no other transaction.
+  state = { ...state, open: [], notices: [] };
+  draw();
+}
+function clear() {
+  [unsure, cardLeft] = [false, false];
+  state = { ...begin(null), link: state.link };
+  draw();
+}
+
+function heard(data) {
+  const { job } = state;
+  const isOurs = Boolean(data.reference) && job?.reference === data.reference;
+  if (data.step === "current") return present(data.current);
+  if (data.step === "left") return void (isOurs && (unsure || !isUnderWay(job)) && clear());
+  if (data.step === "idle" || (data.sale && !isOurs)) cardLeft = false;
+  if (data.step === "remove-card" && isOurs) cardLeft = true;
+  if (data.sale && isOurs) unsure = false;
+  if (data.reference) dispatch({ type: "step", data }); else draw();
+}
+/** Takes the present state after missed events. A payment that is no longer in progress has an unknown end. */
+function present(current) {
+  const { job } = state;
+  const stands = current && job?.reference === current.reference && job.sale.till === current.till;
+  if (current && !stands) clear();
+  unsure = !current && isUnderWay(job);
+  if (stands) dispatch({ type: "fetched", reference: current.reference, sale: current, heard: job.heard });
+  else dispatch({ type: "status", status: { current } });
+}
+
+const connection = keepLink({
+  async listen(on, signal) {
+    takeToken();
+    if (!token) throw new api.Problem(401);
+    await api.listenAsDisplay(token, on, signal);
+  },
+  opened() {
+    paired = true;
+    readSettings();
+    dispatch({ type: "link-up" });
+  },
+  event: heard,
+  failed(error) {
+    paired = !(error instanceof api.Problem && [401, 403].includes(error.status));
+    if (paired) return undefined;
+    clear();
+    return REFUSED_MS;
+  },
+  told: (word) => dispatch(word === "up" ? { type: "link-up" } : { type: "link-lost", agent: word === "agent-down" }),
+});
+
+async function readSettings() {
+  try {
+    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
+    setExponent(settings.exponent);
+    draw();
+  } catch { /* asked again later */ }
+}
+
+/* ---- the picture ---- */
+
+/** Speaks the card's language during its payment, otherwise the terminal's. */
+async function speak() {
+  const wanted = guess([state.job?.sale?.language, settings.language]);
+  if (wanted === language) return;
+  try { await load(wanted); draw(); } catch { /* tried again with the next event */ }
+}
+
+function draw() {
+  if (!loaded) return;
+  speak();
+  const { job } = state;
+  const picture = seen(job, { link: paired ? state.link : "unpaired", unsure, cardLeft });
+  if (picture.name !== shown.name || job?.reference !== shown.reference) shown = { name: picture.name, reference: job?.reference, since: performance.now() };
+  const key = JSON.stringify([picture, job?.sale, settings, language]);
+  if (key === shown.key) return;
+  shown.key = key;
+  document.title = t("customer.title");
+  document.body.dataset.screen = picture.name;
+  showAccent(settings.accent);
+  fill(main, picture.name === "idle" ? shop() : panel(picture, job?.sale));
+}
+/** Builds the shop's logo and name. */
+const shop = () => h("section", { class: "idle" }, logo(settings.logo), h("h1", {}, settings.merchant[0] ?? ""));
+
+function panel({ tone, icon: sign, title, hint, sum, qr }, sale) {
+  const amount = (value) => money(value, sale.currency);
+  const { approvedAmount, tip } = sum ? sale : {};
+  const paid = sum && amount(approvedAmount ?? payable(sale, settings.exponent));
+  return h("section", { class: "panel", "data-tone": tone },
+    sum && h("div", { class: "due" },
+      h("p", { class: "kind" }, t(sum)),
+      h("p", { class: "sum", "data-long": String(paid.length > 9) }, paid),
+      tip && tip !== "ask" && h("p", { class: "tip" }, t("with-tip", { tip: amount(tip) }))),
+    h("div", { class: "do" }, qr ? drawn(sale.qr, t("customer.code")) : icon(sign),
+      h("div", {}, h("h1", {}, first(title)), hint && h("p", { class: "hint" }, t(hint)), qr && tone === "good" && h("p", { class: "hint" }, t("customer.receipt")))));
+}
+
+/** Returns to the shop's name after an outcome, and loads a new version between two customers. */
+function tick() {
+  const picture = { name: shown.name };
+  const stays = staysMs(picture, cardLeft);
+  if (stays !== null && performance.now() - shown.since > stays) clear();
+  if (picture.name === "idle" && settings.version && isNewer(settings.version)) loadAgain(settings.version);
+}
+
+let beats = 0;
+async function beat() {
+  await connection.beat();
+  beats += 1;
+  if (beats % 60 === 0) readSettings();
+}
+
+async function boot() {
+  takeToken();
+  await readSettings();
+  await Promise.all([untilLoaded(() => load(guess([settings.language]))), untilLoaded(loadIcons)]);
+  loaded = true;
+  draw();
+  connection.keep();
+  connection.beatForEver(beat);
+  stayAwake();
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) stayAwake(); });
+  addEventListener("relook", () => showAccent(settings.accent));
+  setInterval(tick, 500);
+}
+boot();

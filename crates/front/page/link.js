@@ -1,0 +1,104 @@
+// The connection to the front: one stream that is opened again after each loss, and a health request each second.
+
+import { get } from "./api.js";
+
+const HEALTH_EVERY_MS = 1000;
+/**
+ * The limit for a health request; a longer one counts as lost. With the second between two requests this is below three
+ * seconds.
+ */
+const HEALTH_MS = 1500;
+const AGAIN_MS = 700;
+const REST_MS = 300;
+
+export const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+async function health() {
+  const asked = performance.now();
+  try {
+    return (await get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
+  } catch {
+    // When the page itself was suspended, its own timer has ended the request.
+    return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
+  }
+}
+
+/**
+ * Keeps a stream open. `listen(on, signal)` is a stream of `api.js`, `opened()` is called when it is open, and `event`
+ * with each of its events. `failed` gets the error that ended it; its result is the pause before the next attempt.
+ * `told` gets the state of the connection: `up`, `lost` or `agent-down`. While `rests()` is true, nothing is opened.
+ */
+export function keepLink({ listen, opened, event, failed, told, rests = () => false }) {
+  let stream = new AbortController();
+  let up = false;
+
+  async function keep() {
+    for (let tries = 0; ; tries += 1) {
+      if (rests()) { await sleep(REST_MS); continue; }
+      stream = new AbortController();
+      let pause = AGAIN_MS;
+      try {
+        const open = () => {
+          tries = 0;
+          up = true;
+          opened();
+        };
+        await listen({ open, event }, stream.signal);
+      } catch (error) {
+        up = false;
+        pause = failed(error) ?? AGAIN_MS;
+        const found = await health();
+        // When a stream ends although the server answers, it is opened again immediately. Only then the connection counts
+        // as lost.
+        if (found === "up" && tries === 0 && pause === AGAIN_MS) continue;
+        told(found === "agent-down" ? found : "lost");
+      }
+      await sleep(pause);
+    }
+  }
+  /** Asks for the health once, and returns what was found. */
+  async function beat() {
+    const found = await health();
+    if (found === "unsure" || rests()) return found;
+    if (found !== "up") {
+      told(found);
+      // A cut connection gives no error: the stream is opened again.
+      if (found === "lost") stream.abort();
+    } else if (up) told("up");
+    return found;
+  }
+  /** Calls `beats` each second for ever. */
+  async function beatForEver(beats) {
+    for (;;) { await Promise.all([beats(), sleep(HEALTH_EVERY_MS)]); }
+  }
+  function cut() {
+    up = false;
+    stream.abort();
+  }
+  return { keep, beat, beatForEver, cut };
+}
+
+/** Loads a part of the page again until it has come: a page that lost one would never open. */
+export async function untilLoaded(part) {
+  for (;;) {
+    try { return await part(); } catch { await sleep(1000); }
+  }
+}
+
+/** Keeps the screen on: a cashier does not unlock a kiosk before each customer. */
+export async function stayAwake() {
+  try { await navigator.wakeLock?.request("screen"); } catch { /* a browser may refuse it */ }
+}
+
+const LOADED = "pos.loaded";
+/** The version of this page; a page that the front has not served has none. */
+const pageVersion = () => document.querySelector("meta[name=version]").content;
+export const isNewer = (version) => !pageVersion().includes("@") && version !== pageVersion();
+/** Reloads the page once per version. If the new version does not load, the page does not try again. */
+export function loadAgain(version) {
+  try {
+    if (sessionStorage.getItem(LOADED) === version) return;
+    sessionStorage.setItem(LOADED, version);
+    location.reload();
+  } catch { /* without storage the reloads might never end */ }
+}
