@@ -24,6 +24,7 @@ pub(crate) async fn sign_in(page: &Browser, name: &str) {
 /// Charges an amount with a tap. Returns the reference.
 pub(crate) async fn sell(page: &Browser, counter: &Counter, digits: &str) -> String {
     page.until_screen("pay").await;
+    page.until_link("up").await;
     page.keys(&format!("{digits}\u{e007}")).await;
     page.until_screen("sale-card").await;
     let reference = page.run("return JSON.parse(localStorage.getItem('pos.sale')).reference").await;

@@ -106,8 +106,8 @@ async fn no_page_shows_anothers_outcome_as_its_own() {
     for (n, order) in orders.iter().enumerate().step_by(every()) {
         let events: Vec<Event> = order.iter().map(|event| EVENTS[*event]).collect();
         // The order is printed before it is tested, so the last line shows a failing order.
-        println!("{n}: {events:?}, page {} refunds", n % 2);
-        Together::open(&pages, n % 2).await.play(&events).await;
+        println!("{n}: {events:?}, page {} refunds", played % 2);
+        Together::open(&pages, played % 2).await.play(&events).await;
         played += 1;
     }
     println!("{played} of {} orders", orders.len());
