@@ -92,7 +92,7 @@ pub struct Terminal {
     /// `es`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// The country of the shop (ISO 3166-1), such as `FR`. In France, receipts of sales are printed on demand only.
+    /// The shop's country (ISO 3166-1), such as `FR`.
     pub country: Option<String>,
     /// The only currency of the terminal's transactions (ISO 4217), such as `EUR`.
     pub currency: String,

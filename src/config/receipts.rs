@@ -11,13 +11,11 @@ use super::{Config, Template, Terminal};
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Receipts {
-    /// The customer's copy of an approved sale. All other receipts, such as those of refunds, reservations and reversed
-    /// sales, are printed as `copies` of `[[printer]]` says. Without this key, it is `ask` in France, and otherwise
-    /// `print`.
+    /// The customer's copy of an approved sale: by default `ask` in France, otherwise `print`. All other receipts
+    /// follow `copies` of `[[printer]]`.
     pub customer: Option<CustomerCopy>,
-    /// The `https` address of the customer's copy on a server of the shop or of the till, such as
-    /// `https://shop.example/r/{reference}`. `qr` in `[[printer]]` has the same placeholders, but is for the code on
-    /// paper. The cashier's page shows this address as a QR code, and webhooks send the receipt.
+    /// The address of a receipt on the shop's or the till's server, with the placeholders of `qr`. The page shows it as
+    /// a QR code, and webhooks send the receipt.
     #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
     pub receipt_url: Option<Template>,
 }
@@ -27,11 +25,11 @@ pub struct Receipts {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum CustomerCopy {
-    /// Printed automatically.
+    /// Printed.
     Print,
-    /// Printed on demand: the page offers it.
+    /// Printed on demand.
     Ask,
-    /// Not printed and not offered.
+    /// Not offered.
     None,
 }
 

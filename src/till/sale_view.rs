@@ -169,12 +169,10 @@ pub struct SaleView {
     /// The id of the stored card, if the request was to store or to delete one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<String>,
-    /// True if the terminal prints the customer's copy only on demand (`POST /v1/sales/{reference}/receipt`). Absent
-    /// otherwise.
+    /// True if the terminal prints the customer's copy only on demand. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub receipt_on_demand: bool,
-    /// The address of the customer's receipt on the shop's server, if `[receipts] receipt-url` is set. Absent until the
-    /// transaction has ended.
+    /// The receipt's address on the shop's server, once the transaction has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt_url: Option<String>,
     /// The till's own texts, as the till sent them (`tillData`).
