@@ -114,8 +114,8 @@ async function stream(path, after, on, signal, token = null) {
 }
 /** Streams the events of transactions and of parts of the terminal. */
 export const listen = (on, signal) => stream("/v1/events", lastId, on, signal);
-/** Streams to the customer's screen what a customer may see. */
-export const listenAsDisplay = (token, on, signal) => stream("/front/customer", lastId, on, signal, token);
+/** Streams to the customer's screen what a customer may see; `anew` from the present state on. */
+export const listenAsDisplay = (token, anew, on, signal) => stream("/front/customer", anew ? "" : lastId, on, signal, token);
 /** Streams the tills that wait to be paired and the time left for further tills: immediately, and at each change. */
 export const pairing = (event, signal) => stream("/front/events", "", { open() {}, event }, signal);
 

@@ -1,7 +1,7 @@
 // The customer's screen: a display without controls. It listens to the front, and shows what `seen.js` returns.
 
 import * as api from "./api.js";
-import { fill, h, icon, loadIcons, qr as drawn } from "./dom.js";
+import { fill, h, icon, loadIcons, qr as code } from "./dom.js";
 import { payable } from "./draft.js";
 import { isNewer, keepLink, loadAgain, stayAwake, untilLoaded } from "./link.js";
 import { logo, showAccent } from "./look.js";
@@ -20,12 +20,16 @@ const main = document.getElementById("main");
 let state = begin(null);
 let settings = { language: "en", currency: "EUR", exponent: 2, merchant: [] };
 let paired = true;
+/** True when the next stream begins with the present state. */
+let anew = true;
 /** True when events about the transaction were missed. */
 let unsure = false;
 let cardLeft = false;
 let token = null;
 let loaded = false;
-let shown = { name: null, key: null, since: 0 };
+/** The picture of the transaction, also while none is shown because the connection is lost. */
+let stands = { name: null, reference: null, since: 0 };
+let drawn = null;
 
 /* ---- the token ---- */
 
@@ -58,7 +62,7 @@ function clear() {
 
 function heard(data) {
   const { job } = state;
-  const isOurs = Boolean(data.reference) && job?.reference === data.reference;
+  const isOurs = Boolean(data.reference) && job?.reference === data.reference && job.sale.till === (data.till ?? job.sale.till);
   if (data.step === "current") return present(data.current);
   if (data.step === "left") return void (isOurs && (unsure || !isUnderWay(job)) && clear());
   if (data.step === "idle" || (data.sale && !isOurs)) cardLeft = false;
@@ -69,10 +73,10 @@ function heard(data) {
 /** Takes the present state after missed events. A payment that is no longer in progress has an unknown end. */
 function present(current) {
   const { job } = state;
-  const stands = current && job?.reference === current.reference && job.sale.till === current.till;
-  if (current && !stands) clear();
+  const isSame = current && job?.reference === current.reference && job.sale.till === current.till;
+  if (current && !isSame) clear();
   unsure = !current && isUnderWay(job);
-  if (stands) dispatch({ type: "fetched", reference: current.reference, sale: current, heard: job.heard });
+  if (isSame) dispatch({ type: "fetched", reference: current.reference, sale: current, heard: job.heard });
   else dispatch({ type: "status", status: { current } });
 }
 
@@ -80,10 +84,10 @@ const connection = keepLink({
   async listen(on, signal) {
     takeToken();
     if (!token) throw new api.Problem(401);
-    await api.listenAsDisplay(token, on, signal);
+    await api.listenAsDisplay(token, anew, on, signal);
   },
   opened() {
-    paired = true;
+    [paired, anew] = [true, false];
     readSettings();
     dispatch({ type: "link-up" });
   },
@@ -91,6 +95,7 @@ const connection = keepLink({
   failed(error) {
     paired = !(error instanceof api.Problem && [401, 403].includes(error.status));
     if (paired) return undefined;
+    anew = true;
     clear();
     return REFUSED_MS;
   },
@@ -118,11 +123,12 @@ function draw() {
   if (!loaded) return;
   speak();
   const { job } = state;
-  const picture = seen(job, { link: paired ? state.link : "unpaired", unsure, cardLeft });
-  if (picture.name !== shown.name || job?.reference !== shown.reference) shown = { name: picture.name, reference: job?.reference, since: performance.now() };
+  const [link, reference] = [paired ? state.link : "unpaired", job?.reference];
+  const [picture, { name }] = [link, "up"].map((of) => seen(job, { link: of, unsure, cardLeft }));
+  if (name !== stands.name || reference !== stands.reference) stands = { name, reference, since: performance.now() };
   const key = JSON.stringify([picture, job?.sale, settings, language]);
-  if (key === shown.key) return;
-  shown.key = key;
+  if (key === drawn) return;
+  drawn = key;
   document.title = t("customer.title");
   document.body.dataset.screen = picture.name;
   showAccent(settings.accent);
@@ -140,16 +146,15 @@ function panel({ tone, icon: sign, title, hint, sum, qr }, sale) {
       h("p", { class: "kind" }, t(sum)),
       h("p", { class: "sum", "data-long": String(paid.length > 9) }, paid),
       tip && tip !== "ask" && h("p", { class: "tip" }, t("with-tip", { tip: amount(tip) }))),
-    h("div", { class: "do" }, qr ? drawn(sale.qr, t("customer.code")) : icon(sign),
+    h("div", { class: "do" }, qr ? code(sale.qr, t("customer.code")) : icon(sign),
       h("div", {}, h("h1", {}, first(title)), hint && h("p", { class: "hint" }, t(hint)), qr && tone === "good" && h("p", { class: "hint" }, t("customer.receipt")))));
 }
 
 /** Returns to the shop's name after an outcome, and loads a new version between two customers. */
 function tick() {
-  const picture = { name: shown.name };
-  const stays = staysMs(picture, cardLeft);
-  if (stays !== null && performance.now() - shown.since > stays) clear();
-  if (picture.name === "idle" && settings.version && isNewer(settings.version)) loadAgain(settings.version);
+  const stays = staysMs(stands, cardLeft);
+  if (stays !== null && performance.now() - stands.since > stays) clear();
+  if (stands.name === "idle" && state.link === "up" && settings.version && isNewer(settings.version)) loadAgain(settings.version);
 }
 
 let beats = 0;

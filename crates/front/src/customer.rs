@@ -210,7 +210,7 @@ async fn current(agent: &Agent) -> Result<Bytes, AgentError> {
 
 /// Returns the part of an event that a customer may see.
 fn thinned(event: &Event) -> Option<Bytes> {
-    let Some(step) = event.step.as_deref() else { return Some(event.raw.clone()) };
+    let Some(step) = event.step.as_deref() else { return Some(event.raw.clone()).filter(|_| event.data.is_empty()) };
     let said: Value = serde_json::from_str(&event.data).ok()?;
     if said["training"] == true {
         return None;
@@ -323,6 +323,7 @@ mod tests {
         assert!(told(IDLE, &of("")).is_some());
         let comment = Bytes::from_static(b":\nid: a-2\n\n");
         assert_eq!(thinned(&Event::read(comment.clone())), Some(comment));
+        assert_eq!(thinned(&Event::read(Bytes::from_static(b"data: {\"card\":1}\n\n"))), None, "data of no step");
         for unreadable in [json!([]), json!({ "till": 7, "reference": "R" }), json!({ "till": "a" })] {
             assert_eq!(told("pin-entry", &unreadable), None);
         }
