@@ -1,48 +1,129 @@
-//! Generates the list of the page's files, so a new file in `page/` is served without a change to the code. The page's
-//! tests, `package.json` and Markdown files are left out. Comments and whitespace are removed from scripts and style
-//! sheets, and line breaks from data files. The page's time limit for each answer comes from the table of the agent's
-//! routes. Every file except the documents is compressed with gzip. This saves flash memory on a board and time on a
-//! slow network.
+//! Packs the cashier's page and the customer's screen. A new file in `page/` is served without a change to the code.
+//! The page's tests, `package.json` and Markdown files are left out.
+//!
+//! A document contains all that its first screen needs: its HTML with `start.js`, its style sheets, the images, the
+//! modules that its script imports, and the first words of one language. `bundle` joins the modules. Comments and
+//! whitespace are removed from scripts and style sheets, and line breaks from data files. The page's time limit for
+//! each answer comes from the table of the agent's routes.
+//!
+//! Everything is compressed. This saves flash memory on a board and time on a slow network. A file consists of pieces
+//! of a gzip stream, because the documents and word files share most pieces.
 
+#[path = "build/bundle.rs"]
+mod bundle;
+
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use bundle::Bundle;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES};
+use serde_json::{Map, Value};
+
+/// The groups of words that no screen in the cashier's document needs. `reason` also belongs to them: until it is
+/// loaded, the page shows the agent's sentence.
+const LATER_WORDS: [&str; 12] =
+    ["act", "day", "detail", "display", "entry", "look", "pair", "reason", "role", "sales", "sign", "terminal"];
+/// The groups of words that only the customer's screen needs.
+const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 
 fn main() -> io::Result<()> {
     let page = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("page");
     // Cargo watches the whole folder, including files that are added later.
     println!("cargo::rerun-if-changed=page");
-    let mut files = Vec::new();
-    find(&page, &mut files)?;
-    files.sort();
+    let mut files = BTreeMap::new();
+    find(&page, &page, &mut files)?;
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
-    let mut list = String::from("&[\n");
-    for (number, file) in files.iter().enumerate() {
-        let name = file.strip_prefix(&page).expect("it was found there").display().to_string();
-        let mut path = file.display().to_string();
-        // The program inserts the version into a document, so it stays uncompressed.
-        if !name.ends_with(".html") {
-            let packed = out.join(format!("page_file_{number}.gz"));
-            fs::write(&packed, gzip(&lean(file)?)?)?;
-            path = packed.display().to_string();
+    let text = |name: &str| {
+        let found = files.get(name).ok_or_else(|| io::Error::other(format!("page/{name} is missing")))?;
+        String::from_utf8(found.clone()).map_err(io::Error::other)
+    };
+    let read = |module: &str| text(&format!("{module}.js")).map_err(|error| error.to_string());
+    let join = |version: &str| -> Result<[Bundle; 2], String> {
+        Ok([bundle::join("main", Some("later"), &read, version)?, bundle::join("customer", None, &read, version)?])
+    };
+    // The version is in the scripts, so it is the digest of scripts that do not have it yet.
+    let version = version(&files, &join("").map_err(io::Error::other)?);
+    let [cashiers_bundle, customers_bundle] = join(&version).map_err(io::Error::other)?;
+
+    let start = element("script", &script(&text("start.js")?))?;
+    let icons = text("icons.svg")?;
+    let document = |name: &str, styles: &[&str], module: &str, bundle: &Bundle| {
+        let mut document = text(name)?.replace("@VERSION@", &version);
+        for &style in styles {
+            let link = format!("<link rel=\"stylesheet\" href=\"/assets/{style}\">");
+            document = inline(&document, &link, &element("style", &text(style)?)?)?;
         }
-        writeln!(list, "    ({name:?}, include_bytes!({path:?})),").expect("text takes all of it");
+        let module = format!("<script type=\"module\" src=\"/assets/{module}.js\"></script>");
+        let first = element("script type=\"module\"", &script(&bundle.first))?;
+        for (place, content) in
+            [("<script src=\"/assets/start.js\"></script>", &start), ("@ICONS@", &icons), (module.as_str(), &first)]
+        {
+            document = inline(&document, place, content)?;
+        }
+        let parts =
+            document.split_once("@LANGUAGE@").and_then(|(head, rest)| Some((head, rest.split_once("@WORDS@")?)));
+        let (head, (shell, end)) =
+            parts.ok_or_else(|| io::Error::other(format!("{name} has no place for its words")))?;
+        Ok::<_, io::Error>([head, shell, end].map(str::to_owned))
+    };
+    let cashiers_document = document("index.html", &["style.css"], "main", &cashiers_bundle)?;
+    let customers_document = document("customer.html", &["style.css", "customer.css"], "customer", &customers_bundle)?;
+
+    let mut packer = Packer { out, pieces: BTreeMap::new(), files: String::new() };
+    for name in files.keys().filter(|name| name.starts_with("words/")) {
+        let language = Path::new(name).file_stem().and_then(|stem| stem.to_str()).expect("it has letters");
+        let parts = words(&text(name)?)?;
+        let [first, later, customers] = parts.each_ref().map(|part| part.as_bytes());
+        let all: [&[u8]; 7] = [b"{", first, b",", later, b",", customers, b"}"];
+        packer.file(&format!("/assets/{language}.json"), "", &all)?;
+        packer.file(&format!("/assets/{language}-rest.json"), "", &[b"{", later, b"}"])?;
+        let [head, shell, end] = &cashiers_document;
+        let head = format!("{head}{language}");
+        packer.file("/", language, &[head.as_bytes(), shell.as_bytes(), first, end.as_bytes()])?;
+        let [head, shell, end] = &customers_document;
+        let (head, end) = (format!("{head}{language}"), end.as_bytes());
+        packer.file("/customer", language, &[head.as_bytes(), shell.as_bytes(), first, b",", customers, end])?;
     }
-    list.push(']');
-    fs::write(out.join("page_files.rs"), list)
+    packer.file("/assets/later.js", "", &[script(&cashiers_bundle.later).as_bytes()])?;
+    let is_joined = |name: &str| name.ends_with(".js") || name.starts_with("words/") || name.ends_with(".html");
+    let inlined = ["icons.svg", "style.css", "customer.css"];
+    for (name, content) in files.iter().filter(|(name, _)| !is_joined(name) && !inlined.contains(&name.as_str())) {
+        packer.file(&format!("/assets/{name}"), "", &[content])?;
+    }
+    packer.finish(&version)
 }
 
-/// Returns the content of a file as a browser receives it.
+/// Finds the files of the page, with their names below `page/` and their contents as a browser needs them.
+fn find(page: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            if !path.ends_with("tests") {
+                find(page, &path, files)?;
+            }
+        } else if is_served(&path) {
+            let name = path.strip_prefix(page).expect("it was found there").display().to_string();
+            files.insert(name, lean(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn is_served(file: &Path) -> bool {
+    !file.ends_with("package.json") && file.extension().is_none_or(|ending| ending != "md")
+}
+
 fn lean(file: &Path) -> io::Result<Vec<u8>> {
     let content = match file.extension().and_then(|ending| ending.to_str()) {
         Some("css") => {
             minifier::css::minify(&fs::read_to_string(file)?).map_err(io::Error::other)?.to_string().trim().to_owned()
         }
-        Some("js") => minifier::js::minify(&with_waits(&fs::read_to_string(file)?)).to_string(),
+        Some("js") => with_waits(&fs::read_to_string(file)?),
         // No JSON string and no SVG tag spans several lines, so the lines can be joined.
         Some("json" | "svg" | "webmanifest") => fs::read_to_string(file)?.lines().map(str::trim).collect(),
         _ => return fs::read(file),
@@ -50,11 +131,15 @@ fn lean(file: &Path) -> io::Result<Vec<u8>> {
     Ok(content.into_bytes())
 }
 
-/// Compresses a file. The result contains no timestamp and no file name, so builds are reproducible.
-fn gzip(content: &[u8]) -> io::Result<Vec<u8>> {
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    packed.write_all(content)?;
-    packed.finish()
+fn script(text: &str) -> String {
+    minifier::js::minify(text).to_string()
+}
+
+/// Returns a digest of all files and of the scripts. The page compares it with the front's.
+fn version(files: &BTreeMap<String, Vec<u8>>, bundles: &[Bundle]) -> String {
+    let mut digest = DefaultHasher::new();
+    (files, bundles).hash(&mut digest);
+    format!("{:016x}", digest.finish())
 }
 
 /// Replaces `@WAITS@` with the page's time limits in seconds, one for each method and path. Requests that are not
@@ -74,20 +159,100 @@ fn with_waits(script: &str) -> String {
     script.replace("/* @WAITS@ */", &rows.join(","))
 }
 
-fn find(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            if !path.ends_with("tests") {
-                find(&path, files)?;
-            }
-        } else if is_served(&path) {
-            files.push(path);
-        }
+/// Replaces the only `place` in the document.
+fn inline(document: &str, place: &str, content: &str) -> io::Result<String> {
+    match document.split_once(place) {
+        Some((before, after)) if !after.contains(place) => Ok([before, content, after].concat()),
+        _ => Err(io::Error::other(format!("a document must contain {place} once"))),
     }
-    Ok(())
 }
 
-fn is_served(file: &Path) -> bool {
-    !file.ends_with("package.json") && file.extension().is_none_or(|ending| ending != "md")
+/// Returns an element with this content, which must not end the element.
+fn element(tag: &str, content: &str) -> io::Result<String> {
+    let name = tag.split(' ').next().unwrap_or(tag);
+    if let Some(found) = ["</", "<!--", "<script"].iter().find(|found| content.contains(**found)) {
+        return Err(io::Error::other(format!("{found} in a <{name}> may end it")));
+    }
+    Ok(format!("<{tag}>{content}</{name}>"))
+}
+
+/// Splits the words of a language into those of both documents, those that come later, and those of the customer's
+/// document only. Each part is without its braces.
+fn words(file: &str) -> io::Result<[String; 3]> {
+    let words: Map<String, Value> = serde_json::from_str(file)?;
+    let missing = LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).find(|group| !words.contains_key(**group));
+    if let Some(group) = missing {
+        return Err(io::Error::other(format!("the words have no group {group}")));
+    }
+    let [mut first, mut later, mut customers] = [Map::new(), Map::new(), Map::new()];
+    for (group, words) in words {
+        let part = match group.as_str() {
+            group if LATER_WORDS.contains(&group) => &mut later,
+            group if CUSTOMERS_WORDS.contains(&group) => &mut customers,
+            _ => &mut first,
+        };
+        part.insert(group, words);
+    }
+    Ok([first, later, customers].map(|part| {
+        // In a document, `<` could end the element with the words.
+        let text = Value::Object(part).to_string().replace('<', "\\u003c");
+        text[1..text.len() - 1].to_owned()
+    }))
+}
+
+/// Writes the pieces, and the list of files that consist of them.
+struct Packer {
+    out: PathBuf,
+    /// The numbers of the pieces by their contents. Equal contents are one piece.
+    pieces: BTreeMap<Vec<u8>, usize>,
+    files: String,
+}
+
+impl Packer {
+    /// Adds a file with these contents, each in a piece of its own. `language` is empty for a file that is the same in
+    /// all languages.
+    fn file(&mut self, path: &str, language: &str, contents: &[&[u8]]) -> io::Result<()> {
+        let mut sum = Crc::new();
+        contents.iter().for_each(|content| sum.update(content));
+        let numbers = contents.iter().map(|content| self.piece(content)).collect::<io::Result<Vec<usize>>>()?;
+        let (sum, bytes) = (sum.sum(), sum.amount());
+        writeln!(
+            self.files,
+            "    PackedFile {{ path: {path:?}, language: {language:?}, pieces: &{numbers:?}, sum: {sum}, bytes: {bytes} }},"
+        )
+        .expect("text takes all of it");
+        Ok(())
+    }
+
+    /// Returns the number of the piece with this content. The piece ends at a full byte and is not the last of its
+    /// stream (RFC 1951, 3.2.4).
+    fn piece(&mut self, content: &[u8]) -> io::Result<usize> {
+        if let Some(number) = self.pieces.get(content) {
+            return Ok(*number);
+        }
+        let number = self.pieces.len();
+        // A stored block of up to 65,535 bytes needs five bytes more.
+        let mut packed = Vec::with_capacity(content.len() + content.len() / 1000 + 100);
+        let mut stream = Compress::new(Compression::best(), false);
+        let status = stream.compress_vec(content, &mut packed, FlushCompress::Sync)?;
+        assert!(status == Status::Ok && stream.total_in() == content.len() as u64 && packed.len() < packed.capacity());
+        fs::write(self.piece_file(number), packed)?;
+        self.pieces.insert(content.to_vec(), number);
+        Ok(number)
+    }
+
+    fn piece_file(&self, number: usize) -> PathBuf {
+        self.out.join(format!("page_piece_{number}"))
+    }
+
+    fn finish(self, version: &str) -> io::Result<()> {
+        let files = (0..self.pieces.len()).map(|number| self.piece_file(number).display().to_string());
+        let pieces: String = files.map(|file| format!("    include_bytes!({file:?}),\n")).collect();
+        let list = format!(
+            "const VERSION: &str = {version:?};\nstatic PIECES: &[&[u8]] = &[\n{pieces}];\n\
+             static FILES: &[PackedFile] = &[\n{}];\n",
+            self.files
+        );
+        fs::write(self.out.join("page_files.rs"), list)
+    }
 }

@@ -39,7 +39,8 @@ export function limited(signal, ms) {
   return { signal: both.signal, end: () => { clearTimeout(timer); signal?.removeEventListener("abort", stop); } };
 }
 
-export async function ask(method, path, { body, ms = waitFor(method, path), signal, headers, text } = {}) {
+/** Sends a request; or takes the answer to `sent`, which is already on its way. */
+export async function ask(method, path, { body, ms = waitFor(method, path), signal, headers, text, sent } = {}) {
   const limit = limited(signal, ms);
   const request = {
     method, cache: "no-store", signal: limit.signal,
@@ -48,7 +49,7 @@ export async function ask(method, path, { body, ms = waitFor(method, path), sign
   };
   let answer, said;
   try {
-    answer = await fetch(path, request);
+    answer = await (sent ?? fetch(path, request));
     said = await answer.text();
   } catch (error) {
     throw new Lost(String(error));

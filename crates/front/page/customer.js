@@ -1,16 +1,13 @@
 // The customer's screen: a display without controls. It listens to the front, and shows what `seen.js` returns.
 
 import * as api from "./api.js";
-import { fill, h, icon, loadIcons, qr as code } from "./dom.js";
+import { fill, h, icon, qr } from "./dom.js";
 import { payable } from "./draft.js";
-import { isNewer, keepLink, loadAgain, stayAwake, untilLoaded } from "./link.js";
-import { logo, showAccent } from "./look.js";
+import { isNewer, keepLink, loadAgain, stayAwake } from "./link.js";
+import { loadFont, logo, showAccent } from "./look.js";
 import { seen, staysMs } from "./seen.js";
 import { begin, isUnderWay, reduce } from "./state.js";
-import { first, guess, language, load, money, setExponent, t } from "./words.js";
-
-// All modules are here: `start.js` does not load the page again.
-document.body.dataset.loaded = "true";
+import { first, language, LANGUAGES, load, money, setExponent, speak, t } from "./words.js";
 
 const TOKEN = "pos.display";
 /** The pause after a refused token. It stays below the front's limit of wrong tokens, and finds a new token soon. */
@@ -18,7 +15,7 @@ const REFUSED_MS = 5000;
 
 const main = document.getElementById("main");
 let state = begin(null);
-let settings = { language: "en", currency: "EUR", exponent: 2, merchant: [] };
+let settings = { currency: "EUR", exponent: 2, merchant: [] };
 let paired = true;
 /** True when the next stream begins with the present state. */
 let anew = true;
@@ -102,9 +99,9 @@ const connection = keepLink({
   told: (word) => dispatch(word === "up" ? { type: "link-up" } : { type: "link-lost", agent: word === "agent-down" }),
 });
 
-async function readSettings() {
+async function readSettings(sent) {
   try {
-    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
+    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000, sent }) };
     setExponent(settings.exponent);
     draw();
   } catch { /* asked again later */ }
@@ -112,21 +109,21 @@ async function readSettings() {
 
 /* ---- the picture ---- */
 
-/** Speaks the card's language during its payment, otherwise the terminal's. */
-async function speak() {
-  const wanted = guess([state.job?.sale?.language, settings.language]);
-  if (wanted === language) return;
+/** Speaks the card's language during its payment, otherwise the terminal's. The document's is only the first. */
+async function speakTheirs() {
+  const wanted = [state.job?.sale?.language, settings.language].find((name) => Object.hasOwn(LANGUAGES, name)) ?? language();
+  if (wanted === language()) return;
   try { await load(wanted); draw(); } catch { /* tried again with the next event */ }
 }
 
 function draw() {
   if (!loaded) return;
-  speak();
+  speakTheirs();
   const { job } = state;
   const [link, reference] = [paired ? state.link : "unpaired", job?.reference];
   const [picture, { name }] = [link, "up"].map((of) => seen(job, { link: of, unsure, cardLeft }));
   if (name !== stands.name || reference !== stands.reference) stands = { name, reference, since: performance.now() };
-  const key = JSON.stringify([picture, job?.sale, settings, language]);
+  const key = JSON.stringify([picture, job?.sale, settings, language()]);
   if (key === drawn) return;
   drawn = key;
   document.title = t("customer.title");
@@ -137,7 +134,7 @@ function draw() {
 /** Builds the shop's logo and name. */
 const shop = () => h("section", { class: "idle" }, logo(settings.logo), h("h1", {}, settings.merchant[0] ?? ""));
 
-function panel({ tone, icon: sign, title, hint, sum, qr }, sale) {
+function panel({ tone, icon: sign, title, hint, sum, qr: hasCode }, sale) {
   const amount = (value) => money(value, sale.currency);
   const { approvedAmount, tip } = sum ? sale : {};
   const paid = sum && amount(approvedAmount ?? payable(sale, settings.exponent));
@@ -146,8 +143,8 @@ function panel({ tone, icon: sign, title, hint, sum, qr }, sale) {
       h("p", { class: "kind" }, t(sum)),
       h("p", { class: "sum", "data-long": String(paid.length > 9) }, paid),
       tip && tip !== "ask" && h("p", { class: "tip" }, t("with-tip", { tip: amount(tip) }))),
-    h("div", { class: "do" }, qr ? code(sale.qr, t("customer.code")) : icon(sign),
-      h("div", {}, h("h1", {}, first(title)), hint && h("p", { class: "hint" }, t(hint)), qr && tone === "good" && h("p", { class: "hint" }, t("customer.receipt")))));
+    h("div", { class: "do" }, hasCode ? qr(sale.qr, t("customer.code")) : icon(sign),
+      h("div", {}, h("h1", {}, first(title)), hint && h("p", { class: "hint" }, t(hint)), hasCode && tone === "good" && h("p", { class: "hint" }, t("customer.receipt")))));
 }
 
 /** Returns to the shop's name after an outcome, and loads a new version between two customers. */
@@ -165,9 +162,12 @@ async function beat() {
 }
 
 async function boot() {
+  speak(document.documentElement.lang, JSON.parse(document.getElementById("words").textContent));
+  // The words are the end of the document. It is complete, so `start.js` does not load the page again.
+  document.body.dataset.loaded = "true";
   takeToken();
-  await readSettings();
-  await Promise.all([untilLoaded(() => load(guess([settings.language]))), untilLoaded(loadIcons)]);
+  await readSettings(window.asked["/front/settings"]);
+  await speakTheirs();
   loaded = true;
   draw();
   connection.keep();
@@ -176,5 +176,6 @@ async function boot() {
   document.addEventListener("visibilitychange", () => { if (!document.hidden) stayAwake(); });
   addEventListener("relook", () => showAccent(settings.accent));
   setInterval(tick, 500);
+  loadFont();
 }
 boot();

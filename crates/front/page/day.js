@@ -1,10 +1,11 @@
 // The day: the amounts taken, by kind and card, a chart by hour, and the close of day.
 
 import * as api from "./api.js";
-import { button, dialog, fill, h, icon, s, text } from "./dom.js";
+import { button, closer, dialog, fill, h, s, text } from "./dom.js";
 import { backwards } from "./history.js";
 import { minor, wire } from "./money.js";
 import { failure, showClose } from "./receipt.js";
+import { isLost } from "./state.js";
 import { dayAndTime, clock, money, t } from "./words.js";
 
 /** The kinds by which money comes in and goes out. Reservations are neither. */
@@ -132,7 +133,7 @@ export function dayScreen(page) {
     let open;
     try { open = await openClose(); } catch (error) { return text(said, failure(error)); }
     const sure = await dialog(t("day.close"), (close) => [h("p", { id: "close-what" }, t("day.closes-what", { net: netOf(open, currency), count: countOf(open) })), h("p", {}, t("day.close-sure")),
-      h("div", { class: "answers" }, button("journal", t("day.close"), () => close(true), { class: "primary", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet" }))]);
+      h("div", { class: "answers" }, button("journal", t("day.close"), () => close(true), { class: "primary", id: "do" }), closer(close))]);
     if (!sure) return;
     // The reference stays the same until there is an answer, so a close whose answer was lost is not made twice.
     closing.reference ??= `close-${Date.now().toString(36)}`;
@@ -149,7 +150,7 @@ export function dayScreen(page) {
   return {
     el, focus: title,
     update({ link, job }) {
-      el.dataset.stale = String(link === "lost" || link === "agent-down");
+      el.dataset.stale = String(isLost(link));
       const isEnded = job?.sale?.state === "ended";
       if ((link === "up" && !wasUp) || (isEnded && !ended)) look();
       wasUp = link === "up";

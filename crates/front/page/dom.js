@@ -25,20 +25,9 @@ function set(element, props) {
     else element.setAttribute(name, value === true ? "" : value);
   }
 }
-/** Puts the page's images into the document, so a new screen has them even when the connection is lost. */
-export async function loadIcons() {
-  const answer = await fetch("/assets/icons.svg");
-  if (!answer.ok) throw new Error(`icons: ${answer.status}`);
-  const file = await answer.text();
-  const pictures = new DOMParser().parseFromString(file, "image/svg+xml").documentElement;
-  pictures.querySelectorAll("symbol").forEach((one) => { one.id = `icon-${one.id}`; });
-  pictures.setAttribute("class", "unseen");
-  pictures.setAttribute("aria-hidden", "true");
-  document.body.append(document.importNode(pictures, true));
-}
-/** Builds an image of the sprite. Screen readers skip it, because it has a word next to it. */
+/** Builds an image of `icons.svg`. Screen readers skip it, because it has a word next to it. */
 export const icon = (name, extra = "") =>
-  s("svg", { class: `icon ${extra}`.trim(), "aria-hidden": "true", focusable: "false" }, s("use", { href: `#icon-${name}` }));
+  s("svg", { class: `icon ${extra}`.trim(), viewBox: "0 0 24 24", "aria-hidden": "true", focusable: "false" }, s("use", { href: `#icon-${name}` }));
 
 /** Builds a QR code; screen readers read `words`. */
 export const qr = ({ size, path }, words) => s("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": words }, s("path", { d: path }));
@@ -77,6 +66,9 @@ export function typeInto(field, name) {
   field.dispatchEvent(new Event("input"));
 }
 
+/** Calls `act` when Enter is pressed in a field. */
+export const onEnter = (field, act) => field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); act(); } });
+
 /** Blocks new buttons for a moment, so that a second tap for the previous screen does not press them. */
 export function armLater(buttons, ms = 450) {
   buttons.forEach((one) => one.setAttribute("aria-disabled", "true"));
@@ -97,5 +89,7 @@ export function dialog(title, build, kind = "") {
     (box.querySelector("[data-first]") ?? heading).focus();
   });
 }
+/** Builds the button that closes a question without an answer. Its id, if it has one, is also its word. */
+export const closer = (close, props = {}) => button("close", t(props.id ?? "no"), () => close(null), { class: "quiet", ...props });
 /** Closes every open question, because a more important screen is shown. */
 export const closeDialogs = () => document.querySelectorAll("dialog[open]").forEach((box) => box.dispatchEvent(new Event("leave")));

@@ -1,12 +1,12 @@
 // The history: a list that can be searched, and one transaction with all actions that are possible for it.
 
 import * as api from "./api.js";
-import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, fill, h, icon, keypad, text, typeInto } from "./dom.js";
+import { AMOUNT_KEYS, button, closer, dialog, DIGIT_KEYS, fill, h, icon, keypad, onEnter, text, typeInto } from "./dom.js";
 import { movesMoney, payable, paysOut, signed } from "./draft.js";
 import { minor, shift, typed, unshift, wire } from "./money.js";
 import { failure, showReceipt } from "./receipt.js";
-import { iconOf, whyOf, wordOf } from "./sale.js";
-import { isUnderWay } from "./state.js";
+import { badge, whyOf } from "./sale.js";
+import { isLost, isUnderWay } from "./state.js";
 import { clock, day, dayAndTime, first, money, t } from "./words.js";
 
 const PAGE = 100;
@@ -106,7 +106,7 @@ export function historyScreen(page, argument) {
   let before = Promise.resolve();
   let typing = null;
   field.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(anew, TYPING_MS); });
-  field.addEventListener("keydown", (event) => { if (event.key === "Enter") { clearTimeout(typing); anew(); } });
+  onEnter(field, () => { clearTimeout(typing); anew(); });
 
   function anew() { source = search(field.value, exponent); look(true); }
   function look(first) {
@@ -132,10 +132,10 @@ export function historyScreen(page, argument) {
     const today = new Date().toDateString();
     rows(all, (sale) => h("li", { class: sale === all[0] ? "latest" : "" }, h("button", {
       class: "entry", "data-reference": sale.reference, "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)), onclick: () => showOne(sale.reference),
-    }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))),
+    }, badge(sale),
     h("span", { class: "when" }, new Date(sale.startedAt).toDateString() === today ? clock(sale.startedAt) : `${day(sale.startedAt)} ${clock(sale.startedAt)}`),
     h("span", { class: "what" }, `${t(`kind.${sale.kind}`)}${sale.card?.last4 ? ` ·· ${sale.card.last4}` : ""}`),
-    h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, money(sale.approvedAmount ?? payable(sale, exponent), sale.currency ?? currency)))),
+    h("strong", { class: "sum" }, sumOf(sale, exponent, sale.currency ?? currency))),
     // Most refunds are of the newest payment, or of the one that a search has found.
     sale === all[0] && possible(sale, exponent, page.may).includes("refund") && button("reversed", t("act.refund"), () => follow(page, sale, "refund"), { class: "quiet", "data-refund": sale.reference, "aria-label": t("act.refund") })));
   }
@@ -164,7 +164,7 @@ export function historyScreen(page, argument) {
     el, focus: title, leave: () => clearTimeout(typing),
     /** Reads the shown data again when the connection is back or when a transaction has ended. */
     update({ link, job }) {
-      el.dataset.stale = String(link === "lost" || link === "agent-down");
+      el.dataset.stale = String(isLost(link));
       const end = job?.sale?.state === "ended" ? job.reference : null;
       const again = (link === "up" && !wasUp) || (end && end !== lastEnd && lastEnd !== null);
       wasUp = link === "up";
@@ -203,6 +203,9 @@ function allowed(sale, exponent) {
 
 const entryWord = (mode) => first([`entry.${mode}`], mode);
 
+/** Returns the sum of a transaction as it is shown: with a sign if money was paid out, none if no money was moved. */
+const sumOf = (sale, exponent, currency) => movesMoney(sale.kind) && signed(sale.kind, money(sale.approvedAmount ?? payable(sale, exponent), currency));
+
 function detail(page, sale, back, reload) {
   const { exponent } = page.settings();
   const amount = (value) => money(value, sale.currency);
@@ -216,12 +219,12 @@ function detail(page, sale, back, reload) {
   return [
     h("header", { "data-detail": sale.reference }, button("back", t("back"), back, { class: "quiet", id: "back" }), h("h1", { tabindex: "-1" }, t("detail.title", { kind: t(`kind.${sale.kind}`), number: sale.number }))),
     h("div", { class: "one" },
-      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)) }, h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("strong", { class: "sum" }, movesMoney(sale.kind) && signed(sale.kind, amount(sale.approvedAmount ?? payable(sale, exponent))))),
+      h("div", { class: "head", "data-outcome": sale.outcome ?? sale.state, "data-out": String(paysOut(sale.kind)) }, badge(sale), h("strong", { class: "sum" }, sumOf(sale, exponent, sale.currency))),
       h("div", { class: "answers", role: "group", "aria-label": t("detail.actions") }, acts, button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }), open),
       h("dl", {}, facts.filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, t(`fact.${name}`)), h("dd", {}, value)))),
       sale.later?.length ? [h("h2", {}, t("detail.later")), h("ul", { class: "list" }, sale.later.map((one) => h("li", {}, h(one.reference ? "button" : "div", {
         type: one.reference ? "button" : null, class: "entry", "data-out": String(paysOut(one.kind)), onclick: one.reference ? () => page.go("sales", one) : null,
-      }, h("span", { class: "badge" }, icon(iconOf(one)), h("span", {}, wordOf(one))), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, movesMoney(one.kind) && signed(one.kind, money(one.amount, one.currency)))))))] : null),
+      }, badge(one), h("span", { class: "what" }, t(`kind.${one.kind}`)), h("strong", { class: "sum" }, movesMoney(one.kind) && signed(one.kind, money(one.amount, one.currency)))))))] : null),
   ];
 }
 const ICON_OF_ACT = { refund: "reversed", reversal: "cancelled", capture: "approved", increment: "more", reauthorisation: "clock", "by-registration": "card", "pre-authorisation-by-registration": "clock", "forget-card": "cancelled" };
@@ -234,7 +237,7 @@ async function follow(page, sale, kind) {
   if (isUnderWay(page.state().job)) return page.showOutcome();
   if (kind === "reversal" || kind === "forget-card") {
     const sure = await dialog(t(`kind.${kind}`), (close) => [h("p", {}, t(kind === "reversal" ? "act.sure" : "about.forget-card", { amount: money(sale.approvedAmount ?? payable(sale, exponent), sale.currency) })),
-      h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), button("close", t("no"), () => close(null), { class: "quiet", "data-first": true }))]);
+      h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), closer(close, { "data-first": true }))]);
     return sure && page.start(kind === "reversal" ? { kind, of: sale.reference } : { kind, registration: sale.registration });
   }
   // For these kinds the amount left is no limit, so the amount is typed.
@@ -263,10 +266,10 @@ async function follow(page, sale, kind) {
     }
     field.addEventListener("input", () => { isProposed = false; draw(); });
     field.addEventListener("focus", () => field.select());
-    field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
+    onEnter(field, done);
     draw();
     return [h("label", { for: "how-much" }, t("act.amount")), field, h("p", { class: "hint", id: "how-much-hint" }, more ? t(`about.${kind}`) : t("act.at-most", { amount: shownLeft })), wrong,
-      keypad(AMOUNT_KEYS, press), h("div", { class: "answers" }, act, button("close", t("no"), () => close(null), { class: "quiet" }))];
+      keypad(AMOUNT_KEYS, press), h("div", { class: "answers" }, act, closer(close))];
   }, "with-keys");
   if (!value) return;
   const by = stored ? { registration: sale.registration, acceptPartial: true } : { of: sale.reference };

@@ -78,10 +78,11 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
   return { keep, beat, beatForEver, cut };
 }
 
-/** Loads a part of the page again until it has come: a page that lost one would never open. */
-export async function untilLoaded(part) {
-  for (;;) {
-    try { return await part(); } catch { await sleep(1000); }
+/** Loads a part of the page again until it has come. `part` gets the number of failures; `failed` is called after each. */
+export async function untilLoaded(part, failed) {
+  for (let tries = 0; ; tries += 1) {
+    try { return await part(tries); } catch { await sleep(1000); }
+    await failed();
   }
 }
 
@@ -91,9 +92,8 @@ export async function stayAwake() {
 }
 
 const LOADED = "pos.loaded";
-/** The version of this page; a page that the front has not served has none. */
-const pageVersion = () => document.querySelector("meta[name=version]").content;
-export const isNewer = (version) => !pageVersion().includes("@") && version !== pageVersion();
+/** Checks whether the front's version differs from the version of this page. */
+export const isNewer = (version) => version !== document.querySelector("meta[name=version]").content;
 /** Reloads the page once per version. If the new version does not load, the page does not try again. */
 export function loadAgain(version) {
   try {

@@ -1,10 +1,7 @@
-// The look: theme and size, chosen on each device; the shop's own colour and logo, from the front's configuration.
+// The shop's own colour and logo, from the front's configuration; the font.
 
 import { h } from "./dom.js";
-import { t } from "./words.js";
 
-/** The choices, by the name under which `start.js` finds them. The first is the default. */
-export const CHOICES = { theme: ["auto", "light", "dark"], size: ["normal", "large"] };
 /** The least contrast of text (WCAG 2.2, 1.4.3). */
 const CONTRAST = 4.5;
 
@@ -46,16 +43,10 @@ export function logo(exists) {
   return exists ? h("img", { src: "/front/logo", alt: "" }) : null;
 }
 
-/** Builds the choices of theme and size. */
-export function lookPart(changed) {
-  const chosen = (name) => { try { return localStorage.getItem(`pos.${name}`) ?? CHOICES[name][0]; } catch { return CHOICES[name][0]; } };
-  const rows = Object.entries(CHOICES).map(([name, values]) => h("div", { class: "tabs", role: "group", "aria-label": t(`look.${name}`) },
-    values.map((value) => h("button", { "data-look": value, "aria-pressed": String(value === chosen(name)), onclick: (event) => choose(name, value, event) }, t(`look.${value}`)))));
-  function choose(name, value, { currentTarget }) {
-    try { localStorage.setItem(`pos.${name}`, value); } catch { /* lasts until a reload */ }
-    dispatchEvent(new CustomEvent("look", { detail: { [name]: value } }));
-    for (const one of currentTarget.parentElement.children) one.setAttribute("aria-pressed", String(one === currentTarget));
-    changed();
-  }
-  return h("div", { class: "look" }, h("h2", {}, t("look.title")), rows);
+/** Loads the font after all parts that are more important. The page is then complete. */
+export async function loadFont() {
+  try {
+    document.fonts.add(await new FontFace("Counter", "url(/assets/counter.woff2)", { weight: "400 700" }).load());
+  } catch { /* the browser's own font stays */ }
+  document.body.dataset.complete = "true";
 }

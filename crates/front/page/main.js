@@ -2,26 +2,22 @@
 // `state.js` decides what follows from an event.
 
 import * as api from "./api.js";
-import { closeDialogs, button, fill, h, icon, loadIcons, text } from "./dom.js";
-import { dayScreen } from "./day.js";
-import { EMPTY, movesMoney, payable } from "./draft.js";
-import { historyScreen } from "./history.js";
+import { closeDialogs, button, fill, h, icon, text } from "./dom.js";
+import { EMPTY, movesMoney } from "./draft.js";
 import { isNewer, keepLink, loadAgain, sleep, stayAwake, untilLoaded } from "./link.js";
-import { logo, showAccent } from "./look.js";
+import { loadFont, logo, showAccent } from "./look.js";
 import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
-import { askSupervisor, signInScreen } from "./signin.js";
 import * as sound from "./sound.js";
-import { begin, isUnderWay, reduce, screenOf } from "./state.js";
-import { terminalScreen } from "./terminal.js";
-import { clock, guess, language, load, money, setExponent, t } from "./words.js";
-
-// All modules are here: `start.js` does not load the page again.
-document.body.dataset.loaded = "true";
+import { begin, CLOSABLE, isLost, isUnderWay, reduce, screenOf } from "./state.js";
+import { language, load, loadRest, setExponent, speak, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const DRAFT = "pos.draft";
-const LANGUAGE = "pos.language";
+/** The cookie with the language that was chosen on this device, from which the front chooses the next document. */
+const LANGUAGE = "pos_language";
+/** The longest life of a cookie in browsers: 400 days. */
+const LANGUAGE_S = 34560000;
 const TRAINING = "pos.training";
 /** The limit for a status request; a longer one is given up. The next one begins five seconds after it. */
 const LOOK_MS = 4000;
@@ -31,6 +27,10 @@ const OUTCOME_STAYS_MS = 60000;
 const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
+/** What `later.js` exports: null until it is loaded; and the promise of it. */
+let rest = null;
+let restIsLoaded = null;
+const later = new Promise((done) => { restIsLoaded = done; });
 let state = begin(recall("localStorage", MEMORY), recall("sessionStorage", DRAFT));
 let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false, customer: false };
 /** The outcome to be trained; null when the page takes money. It belongs to this page alone and survives a reload. */
@@ -47,6 +47,7 @@ let touched = Date.now();
 function recall(storage, name) {
   try { return JSON.parse(window[storage].getItem(name)); } catch { return null; }
 }
+const keepLanguage = (name) => { document.cookie = `${LANGUAGE}=${name}; Path=/; Max-Age=${LANGUAGE_S}; SameSite=Lax`; };
 const keep = (name, value, storage = "localStorage") => { try { window[storage].setItem(name, value); } catch { /* private mode: the agent has the state */ } };
 
 /** Checks whether the screen shows training mode: a transaction in hand has its own mark. */
@@ -151,7 +152,7 @@ function random(length) {
 async function again() {
   const { job } = state;
   if (job.problem?.code !== "supervisor-needed") return dispatch({ type: "start-approved" });
-  const approval = await askSupervisor(context, job);
+  const approval = await (await later).askSupervisor(context, job);
   if (approval) dispatch({ type: "start-approved", approval });
 }
 
@@ -242,11 +243,13 @@ const context = {
   go,
   say, showOutcome: () => { view = "pay"; render(); },
   relook: () => showAccent(settings.accent),
-  chooseLanguage: async (name) => { keep(LANGUAGE, name); await load(name); screen.key = null; shell(); render(); },
+  chooseLanguage: async (name) => { keepLanguage(name); await load(name); screen.key = null; shell(); render(); },
+  showReceipt: async (sale, begin) => (await later).showReceipt(context, sale, begin),
+  printCopy: async (sale, copy) => (await later).printCopy(sale, copy),
 };
 /** Changes the view. This closes an outcome that needs no further action. */
 function go(to, argument) {
-  if (["approved", "declined", "cancelled", "not-sent", "reversed"].includes(screenOf(state.job)) && state.job.fresh) dispatch({ type: "leave" });
+  if (CLOSABLE.includes(screenOf(state.job)) && state.job.fresh) dispatch({ type: "leave" });
   view = to;
   screen.key = null;
   render(argument);
@@ -258,21 +261,27 @@ function say(words, urgent = false) {
 }
 
 function wanted() {
-  if (signedOut) return "sign-in";
-  if (view !== "pay") return view;
+  if (signedOut) return rest ? "sign-in" : "loading";
+  if (view !== "pay") return rest ? view : "loading";
   const { job } = state;
   return job ? `sale:${screenOf(job)}:${job.reference}` : "pay";
 }
 
-const MAKE = { pay: payScreen, sales: historyScreen, day: dayScreen, terminal: terminalScreen };
+/** A screen that is not loaded yet: it follows immediately after the keypad, but a slow network takes its time. */
+function loadingScreen() {
+  const title = h("h1", { tabindex: "-1" }, t("loading"));
+  return { el: h("section", {}, title), focus: title };
+}
 function render(argument) {
   const key = wanted();
   if (screen.key !== key) {
     if (key.startsWith("sale:") || key === "sign-in") closeDialogs();
     screen.leave?.();
-    if (key === "sign-in") screen = signInScreen(context, signInWhy);
+    if (key === "loading") screen = loadingScreen();
+    else if (key === "sign-in") screen = rest.signInScreen(context, signInWhy);
     else if (key.startsWith("sale:")) screen = saleScreen(context, state);
-    else screen = MAKE[view](context, argument);
+    else if (key === "pay") screen = payScreen(context);
+    else screen = rest.screens[view](context, argument);
     screen.key = key;
     screen.since = Date.now();
     document.body.dataset.screen = key.split(":").slice(0, 2).join("-");
@@ -283,7 +292,7 @@ function render(argument) {
   }
   screen.update?.(state);
   document.body.dataset.link = state.link;
-  document.body.dataset.old = String(state.link === "lost" || state.link === "agent-down");
+  document.body.dataset.old = String(isLost(state.link));
   strip();
   bars();
 }
@@ -341,7 +350,7 @@ function bars() {
   const { job } = state;
   const list = [];
   if (!signedOut) {
-    if (state.link === "lost" || state.link === "agent-down") list.push(["alarm", t(`link.${state.link}`), null]);
+    if (isLost(state.link)) list.push(["alarm", t(`link.${state.link}`), null]);
     if (view !== "pay" && job) list.push(["note", barOf(state, job, settings), [t("running.show"), context.showOutcome]]);
     // Notices about the shop's money are not shown in training mode.
     const notice = !trains() && state.notices[0];
@@ -351,7 +360,7 @@ function bars() {
       list.push(["warn", t("open.bar", { count: state.open.length }), [t("running.show"), () => context.go("terminal")]]);
     }
   }
-  const now = JSON.stringify([language, list.map(([kind, words]) => [kind, words])]);
+  const now = JSON.stringify([language(), list.map(([kind, words]) => [kind, words])]);
   if (now === barsShown) return;
   barsShown = now;
   const lostWords = list.find(([kind]) => kind === "alarm")?.[1];
@@ -368,10 +377,12 @@ function tick() {
   if (session?.idleLockS && idle > session.idleLockS * 1000 && !isUnderWay(job)) lock();
   const ended = job?.phase === "known" && job.sale.state === "ended" && job.sale.outcome !== "partially-approved";
   if (ended && job.fresh && Math.min(idle, now - screen.since) > OUTCOME_STAYS_MS) dispatch({ type: "leave" });
-  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) {
-    newer = false;
-    loadAgain(settings.version);
-  }
+  if (newer && !job && view === "pay" && idle > 3000 && state.link === "up" && !signedOut) renew();
+}
+/** Loads the new version of the page. */
+function renew() {
+  newer = false;
+  loadAgain(settings.version);
 }
 
 addEventListener("keydown", (event) => {
@@ -402,24 +413,24 @@ addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ ty
 at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
 
 async function boot() {
-  let saved = null;
-  try {
-    saved = localStorage.getItem(LANGUAGE);
-    training = sessionStorage.getItem(TRAINING) || null;
-  } catch { /* no storage */ }
+  speak(document.documentElement.lang, JSON.parse(at("words").textContent));
+  // The words are the end of the document. It is complete, so `start.js` does not load the page again.
+  document.body.dataset.loaded = "true";
+  // A browser forgets a cookie after a time: each start keeps the choice for longer.
+  if (document.cookie.includes(`${LANGUAGE}=${language()}`)) keepLanguage(language());
+  try { training = sessionStorage.getItem(TRAINING) || null; } catch { /* no storage */ }
   api.train(trains());
-  const first = guess([saved, ...navigator.languages]);
-  const [, , , who] = await Promise.all([
-    untilLoaded(() => load(first)), readSettingsAtStart(), untilLoaded(loadIcons),
-    api.get("/front/session", { ms: 4000 }).catch((error) => (error.status === 401 ? "nobody" : null)),
+  const [, who] = await Promise.all([
+    readSettingsAtStart(),
+    api.get("/front/session", { ms: 4000, sent: window.asked["/front/session"] }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
-  if (!settings.languages.includes(first)) await untilLoaded(() => load(settings.languages[0]));
   if (who === "nobody") {
     signedOut = true;
     dispatch({ type: "draft", change: EMPTY });
   } else if (who?.operator) session = who;
   shell();
   render();
+  loadTheRest();
   if (state.job && !signedOut) dispatch({ type: "ask-again", reference: state.job.reference });
   if (!signedOut) readStatus();
   connection.keep();
@@ -427,10 +438,30 @@ async function boot() {
   connection.beatForEver(beat);
   setInterval(tick, 200);
 }
+/** Loads what the keypad does not need. It is then in the page, so a lost connection leaves every screen as it is. */
+async function loadTheRest() {
+  const parts = [(tries) => import(`./later.js?${tries}`), loadRest, loadStyle];
+  const [loaded] = await Promise.all(parts.map((part) => untilLoaded(part, partIsLost)));
+  rest = loaded.later;
+  restIsLoaded(rest);
+  render();
+  await loadFont();
+}
+const loadStyle = () => new Promise((done, failed) => {
+  const lost = () => { sheet.remove(); failed(); };
+  const sheet = h("link", { rel: "stylesheet", href: "/assets/later.css", onload: done, onerror: lost });
+  document.head.append(sheet);
+});
+/** If the lost part is of another version, the whole page is loaded again. */
+async function partIsLost() {
+  await readSettings();
+  if (newer && !isUnderWay(state.job)) renew();
+}
 async function readSettingsAtStart() {
   for (let tries = 0; ; tries += 1) {
     try {
-      settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
+      const sent = tries ? undefined : window.asked["/front/settings"];
+      settings = { ...settings, ...await api.get("/front/settings", { ms: 4000, sent }) };
       setExponent(settings.exponent);
       return;
     } catch { if (tries > 2) return; await sleep(500); }

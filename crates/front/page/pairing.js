@@ -2,7 +2,7 @@
 // that open it.
 
 import * as api from "./api.js";
-import { button, dialog, fill, h, qr, text } from "./dom.js";
+import { button, closer, dialog, fill, h, qr, text } from "./dom.js";
 import { failure } from "./receipt.js";
 import { t } from "./words.js";
 
@@ -84,7 +84,7 @@ const isOnlyHere = (host) => /^(localhost|127\.|\[::1\]$)/.test(host);
 /** Builds the part that opens the customer's screen, on this device or on another one. */
 export function displayPart() {
   const wrong = h("p", { class: "wrong", role: "alert" });
-  const ask = button("person", t("customer.title"), pair, { id: "display" });
+  const ask = button("person", t("display.title"), pair, { id: "display" });
   async function pair() {
     ask.setAttribute("aria-disabled", "true");
     text(wrong, "");
@@ -94,10 +94,10 @@ export function displayPart() {
     } catch (error) { text(wrong, failure(error)); }
     ask.removeAttribute("aria-disabled");
   }
-  const show = (address, code) => dialog(t("customer.title"), (close) => [
-    code && h("p", {}, t("customer.scan")), code && h("div", { class: "picture" }, qr(code, t("customer.scan"))),
+  const show = (address, code) => dialog(t("display.title"), (close) => [
+    code && h("p", {}, t("display.scan")), code && h("div", { class: "picture" }, qr(code, t("display.scan"))),
     h("div", { class: "answers" },
-      button("terminal", t("customer.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "display-open" }),
-      button("close", t("close"), () => close(null), { class: "quiet" }))]);
-  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("customer.about")), ask, wrong);
+      button("terminal", t("display.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "display-open" }),
+      closer(close, { id: "close" }))]);
+  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("display.about")), ask, wrong);
 }

@@ -1,6 +1,6 @@
 // The keypad: amount, reference, kind and tip; one press starts.
 
-import { AMOUNT_KEYS, button, dialog, DIGIT_KEYS, h, keypad, text, typeInto } from "./dom.js";
+import { AMOUNT_KEYS, button, closer, dialog, DIGIT_KEYS, h, keypad, onEnter, text, typeInto } from "./dom.js";
 import { EMPTY, payable, paysOut, requestOf, signed, STORED } from "./draft.js";
 import { minor, percent, shift, unshift, wire } from "./money.js";
 import { deviceWords } from "./parts.js";
@@ -94,7 +94,7 @@ export function payScreen(page) {
       }, h("strong", {}, t(`kind.${one}`)), h("span", {}, t(`about.${one}`))))),
       h("div", { class: "answers" },
         page.settings().mayTrain && !page.training() && button("person", t("train.title"), () => close("train"), { class: "quiet", id: "train" }),
-        button("close", t("no"), () => close(null), { class: "quiet" })),
+        closer(close)),
     ]);
     if (chosen === "train") return chooseOutcome();
     // This kind has no amount: it needs only the customer's card.
@@ -113,7 +113,7 @@ export function payScreen(page) {
     const chosen = await dialog(t("train.title"), (close) => [
       h("p", {}, t("train.about")),
       h("div", { class: "choices results" }, RESULTS.map((one, n) => h("button", { "data-result": one, "data-first": !n, onclick: () => close(one) }, h("strong", {}, word(one))))),
-      button("close", t("no"), () => close(null), { class: "quiet" }),
+      closer(close),
     ]);
     if (chosen) page.train(chosen); else settle();
   }
@@ -127,7 +127,7 @@ export function payScreen(page) {
         if (!right.test(value)) { field.setAttribute("aria-invalid", "true"); text(wrong, t(`pay.${name}-wrong`)); return; }
         close({ value });
       };
-      field.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); done(); } });
+      onEnter(field, done);
       return [
         h("label", { class: "unseen", for: `${name}-field` }, t(`pay.${name}`)), field, h("p", { class: "hint", id: "typed-hint" }, t(`pay.${name}-hint`)), wrong,
         keypad(DIGIT_KEYS, (key) => typeInto(field, key)),

@@ -1,7 +1,7 @@
 // A receipt or the slip of a close on the screen; its reprint; a close as a file.
 
 import * as api from "./api.js";
-import { button, dialog, h, text } from "./dom.js";
+import { button, closer, dialog, h, text } from "./dom.js";
 import { first, t } from "./words.js";
 import { drawCode, problemWords } from "./sale.js";
 
@@ -27,7 +27,7 @@ export function showClose(which, print) {
     }
     return [paper, said, h("div", { class: "answers" },
       which !== "open" && button("printer", t("day.print"), async () => text(said, await print()), { class: "primary", id: "print" }),
-      button("sales", t("day.csv"), save, { class: "quiet", id: "csv" }), button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
+      button("sales", t("day.csv"), save, { class: "quiet", id: "csv" }), closer(close, { id: "close" }))];
   }, "receipt");
 }
 
@@ -68,6 +68,6 @@ export function showReceipt(page, sale, begin = "customer") {
     }
     show(copy);
     return [h("div", { class: "tabs", role: "group" }, copies), paper, code, said,
-      h("div", { class: "answers" }, printer, button("close", t("close"), () => close(null), { class: "quiet", id: "close" }))];
+      h("div", { class: "answers" }, printer, closer(close, { id: "close" }))];
   }, "receipt");
 }

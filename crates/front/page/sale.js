@@ -5,8 +5,7 @@ import { armLater, button, fill, folded, h, icon, qr, s, text } from "./dom.js";
 import { EMPTY, movesMoney, payable, paysOut, restOf, signed } from "./draft.js";
 import { wire } from "./money.js";
 import { deviceWords } from "./parts.js";
-import { printCopy, showReceipt } from "./receipt.js";
-import { isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
+import { CLOSABLE, isLost, isUnderWay, mayCancel, mayTryAgain, NEEDS_CARD, screenOf, waitOf, whose } from "./state.js";
 import { clock, clockSeconds, first, has, money, reason, t } from "./words.js";
 
 /** Returns the name of a transaction's outcome or state. */
@@ -22,6 +21,8 @@ export function iconOf(sale) {
   if (sale.state !== "ended") return { "awaiting-signature": "signature" }[sale.state] ?? (sale.state?.startsWith("unconfirmed") ? "question" : "clock");
   return { "partially-approved": "partial" }[sale.outcome] ?? sale.outcome ?? "question";
 }
+/** Builds the name of a transaction's outcome or state, with its image. */
+export const badge = (sale) => h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale)));
 /**
  * Returns the reason of an outcome and what to do. When the page has no text for the reason, it is the agent's
  * sentence.
@@ -138,7 +139,7 @@ function runningScreen(page, name) {
       stage.dataset.done = String(n < reached);
     });
     // Without a connection, no cancel would arrive.
-    stop.hidden = (!mayCancel(now) && now.cancel !== "asked") || link === "lost" || link === "agent-down";
+    stop.hidden = (!mayCancel(now) && now.cancel !== "asked") || isLost(link);
     text(stop.querySelector("span"), now.cancel === "asked" ? t("cancel.asked") : t("cancel"));
     text(answer, cancelWords(now));
     el.dataset.stale = String(!now.fresh && screen !== "asking");
@@ -245,7 +246,7 @@ function endScreen(page, name, job) {
   /** Prints the customer's copy once. After a failure, the cashier may press the button again. */
   async function print({ currentTarget: pressed }) {
     pressed.setAttribute("aria-disabled", "true");
-    const { taken, words } = await printCopy(page.state().job.sale, "customer");
+    const { taken, words } = await page.printCopy(page.state().job.sale, "customer");
     text(paper, words);
     if (!taken) pressed.removeAttribute("aria-disabled");
   }
@@ -253,8 +254,8 @@ function endScreen(page, name, job) {
     const sale = now.sale;
     const receipt = [
       sale?.receiptOnDemand && button("printer", t("receipt.print"), print, { class: "quiet", id: "print" }),
-      sale?.receiptUrl && button("qr", t("receipt.code"), () => showReceipt(page, sale, "code"), { class: "quiet", id: "code" }),
-      sale && button("sales", t("outcome.receipt"), () => showReceipt(page, sale), { class: "quiet", id: "receipt" }),
+      sale?.receiptUrl && button("qr", t("receipt.code"), () => page.showReceipt(sale, "code"), { class: "quiet", id: "code" }),
+      sale && button("sales", t("outcome.receipt"), () => page.showReceipt(sale), { class: "quiet", id: "receipt" }),
     ];
     const fresh = (word, id = "new", look = "primary") => button(null, word, leave, { class: look, id });
     switch (name) {
@@ -315,7 +316,7 @@ function endScreen(page, name, job) {
     press(event) {
       if (event.repeat) return event.key === "Enter";
       const chief = answers.querySelector(".primary");
-      const plain = ["approved", "declined", "cancelled", "not-sent", "reversed"].includes(name);
+      const plain = CLOSABLE.includes(name);
       if (plain && /^\d$/.test(event.key) && !isUnderWay(page.state().job)) { prepare({ ...EMPTY, amount: wire(BigInt(event.key), exponent) }); return true; }
       const enters = event.key === "Enter" && (event.target.tagName !== "BUTTON" || (plain && event.code === "NumpadEnter"));
       if ((enters && !["signature", "confirm", "not-begun"].includes(name)) || (event.key === "Escape" && plain)) { chief?.click(); return true; }

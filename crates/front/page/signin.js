@@ -15,14 +15,15 @@ async function people() {
   return { operators: [] };
 }
 
+/** Builds the choice of the language; `label` returns what a button shows. */
+export const languageChoice = (page, label) => h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, page.settings().languages.map((name) =>
+  h("button", { lang: name, "aria-pressed": String(name === language()), onclick: () => page.chooseLanguage(name) }, label(name))));
+
 export function signInScreen(page, why) {
   const title = h("h1", { tabindex: "-1" }, t("sign.title"));
   const said = h("p", { class: "hint", role: "status" }, why ? t(why) : "");
   const place = h("div", { class: "who-works" });
-  const { languages } = page.settings();
-  const tongues = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
-    lang: name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
-  }, name.toUpperCase())));
+  const tongues = languageChoice(page, (name) => name.toUpperCase());
   const el = h("section", { class: "sign-in" }, h("header", {}, title, tongues), said, place);
   let pad = null;
   let pinDigits = null;

@@ -1,5 +1,5 @@
-// What must happen before the modules: the theme and the size of the first picture; and another load of the page if a
-// module was lost on the way. A lost module stops all others, so this script is none.
+// What must happen before the page's own script: the theme and the size of the first picture; the first requests, while
+// the rest of the document is still on the way; and another load of the page if the document broke off.
 
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -14,4 +14,13 @@
   dark.addEventListener("change", () => { draw(); dispatchEvent(new Event("relook")); });
   addEventListener("look", ({ detail }) => { Object.assign(chosen, detail); draw(); });
 })();
+/** The answers that the first screen waits for, by path; `main.js` and `customer.js` take them. A document lists the paths. */
+window.asked = {};
+for (const path of document.documentElement.dataset.asks.split(" ")) {
+  const limit = new AbortController();
+  setTimeout(() => limit.abort(), 4000);
+  window.asked[path] = fetch(path, { cache: "no-store", signal: limit.signal }).then(async (answer) => new Response(await answer.text(), answer));
+  // Without a listener, the browser would report a lost answer twice.
+  window.asked[path].catch(() => {});
+}
 setTimeout(() => { if (!document.body.dataset.loaded) location.reload(); }, 20000);

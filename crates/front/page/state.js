@@ -44,6 +44,11 @@ export function whose(state, sale) {
   return { till: sale.till, operator: sale.by?.operator ?? sale.by?.statedOperator ?? null };
 }
 
+/** The screens of outcomes that need no further action. */
+export const CLOSABLE = ["approved", "declined", "cancelled", "not-sent", "reversed"];
+/** Checks whether the connection to the terminal is lost, so everything on the screen is old. */
+export const isLost = (link) => link === "lost" || link === "agent-down";
+
 /**
  * Returns the state at the page's start. `memory` is the data of an earlier page: `{reference, request, draft,
  * begunAt}`. `typed` is the draft on its keypad.
@@ -99,7 +104,7 @@ const PERSON_ACTS = [
 
 /** Handles one event. Returns `[state, effects]`. */
 export function reduce(state, event) {
-  const handle = HANDLERS[event.type];
+  const handle = HANDLERS[event.type] ?? (same(state, event) && OF_JOB[event.type]);
   return handle ? handle(state, event) : [state, []];
 }
 
@@ -152,54 +157,11 @@ const HANDLERS = {
     const job = { ...state.job, phase: "asking", posting: true, begunAt: now, problem: null, posts: state.job.posts + 1 };
     return [{ ...state, job }, [{ do: "post", reference, request, approval }]];
   },
-  posted(state, event) {
-    if (!same(state, event)) return [state, []];
-    const { job } = state;
-    if (event.sale.replayed && job.posts === 1 && !job.sale && !job.restored) {
-      // This is the first request with this reference, so the answer is another transaction's. Its outcome must not be
-      // shown.
-      const problem = { code: "amount-differs" };
-      return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
-    }
-    return learn(state, event.sale, event);
-  },
-  "post-refused"(state, event) {
-    if (!same(state, event) || state.job.phase === "known") return [state, []];
-    const { job } = state;
-    if (PASSING.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
-      return [withJob(state, { posting: false }), [again(job)]];
-    }
-    const keeps = event.problem.code === "supervisor-needed" || event.problem.code === "unauthorized";
-    const refused = withJob(state, { posting: false, phase: "refused", problem: event.problem });
-    return [refused, keeps ? [] : [forget(job), { do: "sound", name: "declined" }]];
-  },
-  "post-lost"(state, event) {
-    if (!same(state, event) || state.job.phase !== "asking") return [state, []];
-    return [withJob(state, { posting: false }), [again(state.job)]];
-  },
-  /** Asks again for a reference when it is unknown whether the request was received. */
-  "ask-again"(state, event) {
-    if (!same(state, event) || state.job.posting || state.link === "lost") return [state, []];
-    return [state, [fetchOf(state)]];
-  },
   fetched(state, event) {
     if (!same(state, event)) return rememberOpen(state, event.sale);
     // An event that came after this request is newer than the answer, unless the answer is the outcome.
     if (event.heard < state.job.heard && event.sale.state !== "ended") return [state, []];
     return learn(state, event.sale, event);
-  },
-  missing(state, event) {
-    if (!same(state, event) || state.job.phase !== "asking" || state.job.posting) return [state, []];
-    const { job } = state;
-    if (!job.restored && event.now - job.begunAt < REPEAT_MS) {
-      const next = withJob(state, { posting: true, posts: job.posts + 1 });
-      return [next, [{ do: "post", reference: job.reference, request: job.request }]];
-    }
-    return [withJob(state, { phase: "not-begun", fresh: true }), []];
-  },
-  "fetch-lost"(state, event) {
-    if (!same(state, event) || state.job.phase === "refused") return [state, []];
-    return [state, [again(state.job)]];
   },
   step(state, { data, training = false, ...when }) {
     if (!data?.reference) return [state, [{ do: "status" }]];
@@ -248,27 +210,12 @@ const HANDLERS = {
     if (!mayCancel(state.job)) return [state, []];
     return [withJob(state, { cancel: "asked" }), [about(state.job, { do: "cancel" })]];
   },
-  cancelled(state, event) {
-    if (!same(state, event)) return [state, []];
-    const [next, effects] = learn(state, event.sale, event);
-    return [withJob(next, { cancel: event.cancel }), effects];
-  },
-  "cancel-lost"(state, event) {
-    if (!same(state, event)) return [state, []];
-    return [withJob(state, { cancel: "unanswered" }), [fetchOf(state)]];
-  },
   /** Handles the cashier's decision about the signature, or about the till's confirmation. */
   judge(state, { accepted }) {
     const screen = screenOf(state.job);
     if (state.job?.judged || !["signature", "confirm"].includes(screen)) return [state, []];
     const effect = screen === "signature" ? { do: "sign", accepted } : { do: "confirm", taken: accepted ? "all" : "nothing" };
     return [withJob(state, { judged: accepted ? "accepted" : "refused" }), [about(state.job, effect)]];
-  },
-  judged(state, event) {
-    return same(state, event) ? learn(state, event.sale, event) : [state, []];
-  },
-  "judge-lost"(state, event) {
-    return same(state, event) ? [withJob(state, { judged: null }), [fetchOf(state)]] : [state, []];
   },
   /** Leaves the transaction, when it has ended or continues automatically. */
   leave(state) {
@@ -291,9 +238,67 @@ const HANDLERS = {
     return [{ ...state, notices: state.notices.slice(1) }, []];
   },
 };
+/** Handles the events about the job; those about another transaction change nothing. */
+const OF_JOB = {
+  posted(state, event) {
+    const { job } = state;
+    if (event.sale.replayed && job.posts === 1 && !job.sale && !job.restored) {
+      // This is the first request with this reference, so the answer is another transaction's. Its outcome must not be
+      // shown.
+      const problem = { code: "amount-differs" };
+      return [withJob(state, { phase: "refused", posting: false, problem }), [forget(job)]];
+    }
+    return learn(state, event.sale, event);
+  },
+  "post-refused"(state, event) {
+    if (state.job.phase === "known") return [state, []];
+    const { job } = state;
+    if (PASSING.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
+      return [withJob(state, { posting: false }), [again(job)]];
+    }
+    const keeps = event.problem.code === "supervisor-needed" || event.problem.code === "unauthorized";
+    const refused = withJob(state, { posting: false, phase: "refused", problem: event.problem });
+    return [refused, keeps ? [] : [forget(job), { do: "sound", name: "declined" }]];
+  },
+  "post-lost"(state) {
+    if (state.job.phase !== "asking") return [state, []];
+    return [withJob(state, { posting: false }), [again(state.job)]];
+  },
+  /** Asks again for a reference when it is unknown whether the request was received. */
+  "ask-again"(state) {
+    if (state.job.posting || state.link === "lost") return [state, []];
+    return [state, [fetchOf(state)]];
+  },
+  missing(state, event) {
+    if (state.job.phase !== "asking" || state.job.posting) return [state, []];
+    const { job } = state;
+    if (!job.restored && event.now - job.begunAt < REPEAT_MS) {
+      const next = withJob(state, { posting: true, posts: job.posts + 1 });
+      return [next, [{ do: "post", reference: job.reference, request: job.request }]];
+    }
+    return [withJob(state, { phase: "not-begun", fresh: true }), []];
+  },
+  "fetch-lost"(state) {
+    if (state.job.phase === "refused") return [state, []];
+    return [state, [again(state.job)]];
+  },
+  cancelled(state, event) {
+    const [next, effects] = learn(state, event.sale, event);
+    return [withJob(next, { cancel: event.cancel }), effects];
+  },
+  "cancel-lost"(state) {
+    return [withJob(state, { cancel: "unanswered" }), [fetchOf(state)]];
+  },
+  judged(state, event) {
+    return learn(state, event.sale, event);
+  },
+  "judge-lost"(state) {
+    return [withJob(state, { judged: null }), [fetchOf(state)]];
+  },
+};
 
 /** The events that the state machine knows. */
-export const EVENTS = Object.keys(HANDLERS);
+export const EVENTS = Object.keys({ ...HANDLERS, ...OF_JOB });
 
 /** The refusals with 5xx after which it is certain that no transaction was begun. */
 const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];

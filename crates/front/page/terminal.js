@@ -1,13 +1,17 @@
 // The state of the terminal: each part with a sign, a word and a remedy; unconfirmed transactions; pairing; the
-// language.
+// language; theme and size.
 
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
-import { lookPart } from "./look.js";
 import { displayPart, pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
-import { iconOf, whoseWords, whyOf, wordOf } from "./sale.js";
-import { clock, has, LANGUAGES, language, money, reason, t } from "./words.js";
+import { badge, whoseWords, whyOf } from "./sale.js";
+import { languageChoice } from "./signin.js";
+import { isLost } from "./state.js";
+import { clock, has, LANGUAGES, money, reason, t } from "./words.js";
+
+/** The choices, by the name under which `start.js` finds them. The first is the default. */
+const CHOICES = { theme: ["auto", "light", "dark"], size: ["normal", "large"] };
 
 export function terminalScreen(page) {
   const title = h("h1", { tabindex: "-1" }, t("terminal.title"));
@@ -16,16 +20,14 @@ export function terminalScreen(page) {
   const open = h("div", {});
   const pairing = pairingPart();
   const foot = h("p", { class: "hint" });
-  const { languages, customer } = page.settings();
-  const select = h("div", { class: "tabs", role: "group", "aria-label": t("language.choose") }, languages.map((name) => h("button", {
-    lang: name, "data-language": name, "aria-pressed": String(name === language), onclick: () => page.chooseLanguage(name),
-  }, LANGUAGES[name]?.[1] ?? name)));
+  const { customer } = page.settings();
+  const select = languageChoice(page, (name) => LANGUAGES[name]?.[1] ?? name);
   const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && displayPart(), lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {
     const { status, link } = state;
-    el.dataset.stale = String(link === "lost" || link === "agent-down");
+    el.dataset.stale = String(isLost(link));
     pairing.update(link, page.settings().mayPair);
     const key = JSON.stringify([link, status && { ...status, clock: status.clock?.state, journal: status.journal?.state }, state.open, page.training()]);
     if (key === drawn) return;
@@ -44,7 +46,7 @@ export function terminalScreen(page) {
     fill(open,
       others.length ? [h("h2", {}, t("terminal.todo")), h("ul", { class: "list" }, others.map((one) => h("li", { class: "line" }, h("span", {}, reason(one.code, one.text)))))] : null,
       state.open.length && !page.training() ? [h("h2", {}, t("terminal.open")), h("ul", { class: "list" }, state.open.map((sale) => h("li", {}, h("button", { class: "entry", "data-outcome": "unconfirmed", onclick: () => page.go("sales", sale) },
-        h("span", { class: "badge" }, icon(iconOf(sale)), h("span", {}, wordOf(sale))), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(payable(sale, page.settings().exponent), sale.currency)), h("span", { class: "why" }, whyOf(sale) + whoseWords(state, sale, " · "))))))] : null);
+        badge(sale), h("span", { class: "when" }, clock(sale.startedAt)), h("strong", { class: "sum" }, money(payable(sale, page.settings().exponent), sale.currency)), h("span", { class: "why" }, whyOf(sale) + whoseWords(state, sale, " · "))))))] : null);
     text(foot, `${t("terminal.id", { id: status?.terminalId ?? page.settings().terminal ?? "" })} · ${status?.version ?? ""}`);
   }
   return { el, update, focus: title, tick: pairing.tick, leave: pairing.leave };
@@ -63,4 +65,18 @@ function part(picture, word, view, group, name = "") {
       // A good reader's text is its name and serial number.
       level === "good" ? group === "reader" && h("p", { class: "detail" }, view.text) : folded(view.text)),
     h("span", { class: "sign" }, icon({ good: "approved", soon: "question", bad: "declined" }[level])));
+}
+
+/** Builds the choices of theme and size, which each device keeps for itself. */
+function lookPart(changed) {
+  const chosen = (name) => { try { return localStorage.getItem(`pos.${name}`) ?? CHOICES[name][0]; } catch { return CHOICES[name][0]; } };
+  const rows = Object.entries(CHOICES).map(([name, values]) => h("div", { class: "tabs", role: "group", "aria-label": t(`look.${name}`) },
+    values.map((value) => h("button", { "data-look": value, "aria-pressed": String(value === chosen(name)), onclick: (event) => choose(name, value, event) }, t(`look.${value}`)))));
+  function choose(name, value, { currentTarget }) {
+    try { localStorage.setItem(`pos.${name}`, value); } catch { /* lasts until a reload */ }
+    dispatchEvent(new CustomEvent("look", { detail: { [name]: value } }));
+    for (const one of currentTarget.parentElement.children) one.setAttribute("aria-pressed", String(one === currentTarget));
+    changed();
+  }
+  return h("div", { class: "look" }, h("h2", {}, t("look.title")), rows);
 }

@@ -4,19 +4,38 @@
 import { shown } from "./money.js";
 
 let table = {};
-export let language = "en";
+let spoken = "en";
+let wanted = spoken;
+export const language = () => spoken;
 /** The languages of the page, with the locale of their numbers and dates, and their own names. */
 export const LANGUAGES = {
   en: ["en-GB", "English"], de: ["de-DE", "Deutsch"], fr: ["fr-FR", "Français"], it: ["it-IT", "Italiano"], es: ["es-ES", "Español"], nl: ["nl-NL", "Nederlands"], pl: ["pl-PL", "Polski"],
 };
-export const locale = () => LANGUAGES[language][0];
-/** Returns the first language of these tags that the page has; `en` if it has none. */
-export const guess = (tags) => tags.map((tag) => tag?.slice(0, 2)).find((tag) => tag in LANGUAGES) ?? "en";
+export const locale = () => LANGUAGES[spoken][0];
 
-export async function load(wanted) {
-  table = await (await fetch(`/assets/${wanted}.json`)).json();
-  language = wanted;
-  document.documentElement.lang = wanted;
+/** Uses these texts of a language. */
+export function speak(name, texts) {
+  table = texts;
+  spoken = name;
+  wanted = name;
+  document.documentElement.lang = name;
+}
+async function textsOf(file) {
+  const answer = await fetch(`/assets/${file}.json`);
+  if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
+  return answer.json();
+}
+/** Loads all texts of a language, and uses them unless another language was chosen meanwhile. */
+export async function load(name) {
+  wanted = name;
+  const all = await textsOf(name);
+  if (wanted === name) speak(name, all);
+}
+/** Loads the texts that the document does not have. */
+export async function loadRest() {
+  const name = spoken;
+  const rest = await textsOf(`${name}-rest`);
+  if (spoken === name) table = { ...rest, ...table };
 }
 
 /**

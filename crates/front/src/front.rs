@@ -49,8 +49,9 @@ use crate::session::{self, KnownSessions, SessionDigest};
 use crate::slots::{Lasting, Owner, Slot, UnderWay};
 use crate::webhooks::Webhook;
 
-/// The page loads no resources from elsewhere, runs no inline script, and cannot be embedded in another page.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
+/// The page loads no resources from elsewhere, and cannot be embedded in another page. A document also permits its own
+/// inline code (`page`).
+pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; manifest-src 'self'; \
                       form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 /// The limit on wrong tokens from one address. It allows for the mistakes of a person who types the token.
 const WRONG_TOKENS: (u32, Duration) = (20, Duration::from_secs(60));
@@ -577,10 +578,10 @@ fn allowed_to_ask() -> Answer {
 fn with_usual_headers(mut answer: Answer) -> Answer {
     let headers = answer.headers_mut();
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.insert(VARY, HeaderValue::from_static("Origin"));
+    headers.append(VARY, HeaderValue::from_static("Origin"));
     answer
 }
 

@@ -1,95 +1,124 @@
 //! The cashier's page: the files of `page/`, which are compiled into the program.
 //!
-//! `GET /` returns `index.html`, and `GET /customer` returns `customer.html`. `GET /assets/NAME` returns any other
-//! file, from any folder below `page/`. The version is a digest of all files. It replaces `@VERSION@` in both documents
-//! and is also in the settings. A page from an earlier program therefore detects the change.
+//! `GET /` returns the cashier's document, which contains all that the keypad needs, and `GET /customer` the customer's
+//! screen, both in the browser's language. `GET /assets/NAME` returns the other files, which the page loads afterwards.
+//! The version is a digest of all files. It is in the documents and in the settings. A page from an earlier program
+//! therefore detects the change.
 //!
 //! The program contains the files compressed with gzip and sends them in this form. A client that does not accept gzip
 //! gets the same content uncompressed.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use hyper::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, VARY,
+    ACCEPT_ENCODING, ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE,
+    ETAG, HeaderName, HeaderValue, IF_NONE_MATCH, VARY,
 };
 use hyper::{HeaderMap, Response, StatusCode};
-use ring::digest::{Context, SHA256, digest};
+use ring::digest::{SHA256, digest};
 
 use crate::problem::{Answer, empty_answer, whole};
 
-/// The files, with their names below `page/`. `build.rs` generates this list.
-const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
-/// The lengths of a gzip header without a file name and of the trailer, in bytes (RFC 1952, 2.3).
-const GZIP_HEADER: usize = 10;
-const GZIP_TRAILER: usize = 8;
-/// The magic number of a gzip header.
-const GZIP_MAGIC: &[u8] = &[0x1F, 0x8B];
-/// The number of characters in a version.
-const VERSION: usize = 16;
+// The version, and the files with their pieces. `build.rs` generates these.
+include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+
+/// The path of the cashier's document.
+const CASHIERS: &str = "/";
+/// The header of a gzip stream without a file name (RFC 1952, 2.3).
+const GZIP_HEADER: &[u8] = &[0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 0xFF];
+/// The empty block that ends a stream of pieces (RFC 1951, 3.2.6).
+const LAST_BLOCK: &[u8] = &[0x03, 0x00];
+/// The number of characters in a tag.
+const TAG: usize = 16;
+/// The cookie with the language that the cashier has chosen on this device. The page sets it.
+const LANGUAGE_COOKIE: &str = "pos_language";
+/// The inline code of a document: the directive that permits it, and its tags.
+const INLINE_CODE: [(&str, &str, &str); 3] = [
+    ("script-src", "<script>", "</script>"),
+    ("script-src", "<script type=\"module\">", "</script>"),
+    ("style-src", "<style>", "</style>"),
+];
+
+/// A file in the program. It consists of pieces of a gzip stream, and different files share pieces.
+struct PackedFile {
+    path: &'static str,
+    /// The language of a document; empty for other files.
+    language: &'static str,
+    /// The numbers of the pieces.
+    pieces: &'static [usize],
+    /// The CRC-32 and the number of bytes of the uncompressed content, for the end of the stream.
+    sum: u32,
+    bytes: u32,
+}
 
 /// The files that are served.
 #[derive(Debug)]
 pub(crate) struct Page {
-    files: BTreeMap<String, PageFile>,
-    version: String,
-    languages: Vec<String>,
+    /// The documents by path.
+    documents: BTreeMap<&'static str, Document>,
+    files: BTreeMap<&'static str, PageFile>,
 }
 
+/// A document in each language.
 #[derive(Debug)]
+struct Document {
+    languages: BTreeMap<&'static str, PageFile>,
+    /// The policy of the document, which permits its own inline code.
+    policy: HeaderValue,
+}
+
 struct PageFile {
-    content: Cow<'static, [u8]>,
+    packed: &'static PackedFile,
     media: &'static str,
     /// The tag in quotes, without the prefix of a weak tag.
     tag: String,
 }
 
 impl Page {
-    pub(crate) fn embedded() -> Self {
-        Self::of(FILES)
-    }
-
-    fn of(files: &[(&'static str, &'static [u8])]) -> Self {
-        let mut all = Context::new(&SHA256);
-        for (name, content) in files {
-            all.update(name.as_bytes());
-            all.update(digest(&SHA256, content).as_ref());
+    /// Returns the page. `policy` is the policy of all other answers.
+    pub(crate) fn embedded(policy: &str) -> Self {
+        let (documents, files): (Vec<_>, Vec<_>) = FILES.iter().partition(|file| !file.language.is_empty());
+        let files = files.into_iter().map(|file| (file.path, PageFile::new(file))).collect();
+        let mut languages: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+        for file in documents {
+            languages.entry(file.path).or_default().insert(file.language, PageFile::new(file));
         }
-        let version = hex::encode(all.finish())[..VERSION].to_owned();
-        let word = |name: &str| name.strip_prefix("words/")?.split_once('.').map(|(language, _)| language.to_owned());
-        let mut languages: Vec<String> = files.iter().filter_map(|(name, _)| word(name)).collect();
-        languages.dedup();
-        let file = |(name, content): &(&'static str, &'static [u8])| {
-            let path = match *name {
-                "index.html" => "/".to_owned(),
-                "customer.html" => "/customer".to_owned(),
-                name => format!("/assets/{}", name.rsplit_once('/').map_or(name, |(_, name)| name)),
-            };
-            (path, PageFile::new(name, content, &version))
-        };
-        Self { files: files.iter().map(file).collect(), version, languages }
+        let document = |(path, languages)| (path, Document::new(languages, policy));
+        Self { documents: languages.into_iter().map(document).collect(), files }
     }
 
     /// Returns the digest of all files.
-    pub(crate) fn version(&self) -> &str {
-        &self.version
+    pub(crate) fn version(&self) -> &'static str {
+        VERSION
     }
 
     /// Returns the languages of the page.
-    pub(crate) fn languages(&self) -> &[String] {
-        &self.languages
+    pub(crate) fn languages(&self) -> Vec<&'static str> {
+        let document = self.documents.get(CASHIERS).expect("the build has packed it");
+        document.languages.keys().copied().collect()
     }
 
     /// Returns an answer with the file of this path, if there is one.
     pub(crate) fn answer(&self, path: &str, headers: &HeaderMap) -> Option<Answer> {
-        let file = self.files.get(path)?;
+        let document = self.documents.get(path);
+        let file = match document {
+            Some(document) => document.for_browser(headers),
+            None => self.files.get(path)?,
+        };
         let known = headers
             .get(IF_NONE_MATCH)
             .and_then(|tags| tags.to_str().ok())
             .is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == file.tag));
         let mut answer = if known { empty_answer(StatusCode::NOT_MODIFIED) } else { file.whole(accepts_gzip(headers)) };
         let headers = answer.headers_mut();
-        headers.insert(VARY, HeaderValue::from_name(ACCEPT_ENCODING));
+        let mut vary = "accept-encoding";
+        if let Some(document) = document {
+            vary = "accept-encoding, accept-language, cookie";
+            headers.insert(CONTENT_SECURITY_POLICY, document.policy.clone());
+        }
+        headers.insert(VARY, HeaderValue::from_static(vary));
         headers.insert(ETAG, file.weak_tag());
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.media));
@@ -97,15 +126,35 @@ impl Page {
     }
 }
 
+impl Document {
+    fn new(languages: BTreeMap<&'static str, PageFile>, policy: &str) -> Self {
+        // A document differs only in its words.
+        let document = languages.values().next().expect("it has a language").packed.unpacked();
+        let policy = with_inline_code(policy, &String::from_utf8(document).expect("the build has packed text"));
+        Self { languages, policy: HeaderValue::from_str(&policy).expect("hashes have no special characters") }
+    }
+
+    /// Returns the document in the language for a browser: the one that the cashier has chosen, or the first of the
+    /// browser's languages that the page has, or English.
+    fn for_browser(&self, headers: &HeaderMap) -> &PageFile {
+        let mut wanted = weighted(headers, &ACCEPT_LANGUAGE);
+        wanted.retain(|(_, weight)| *weight > 0.0);
+        wanted.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = cookies.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let chosen = pairs.filter(|(name, _)| *name == LANGUAGE_COOKIE).map(|(_, value)| value);
+        let primary = |tag: &str| tag.split('-').next().unwrap_or_default().to_ascii_lowercase();
+        let mut tags = chosen.chain(wanted.iter().map(|(tag, _)| *tag)).map(primary);
+        let found = tags.find_map(|tag| self.languages.get(tag.as_str()));
+        found.or_else(|| self.languages.get("en")).expect("the build has packed English")
+    }
+}
+
 impl PageFile {
-    fn new(name: &str, content: &'static [u8], version: &str) -> Self {
-        let media = media(name);
-        let content = match std::str::from_utf8(content) {
-            Ok(text) if media.starts_with("text/html") => Cow::Owned(text.replace("@VERSION@", version).into_bytes()),
-            _ => Cow::Borrowed(content),
-        };
-        let tag = format!("\"{}\"", &hex::encode(digest(&SHA256, &content))[..VERSION]);
-        Self { content, media, tag }
+    fn new(packed: &'static PackedFile) -> Self {
+        let tag = format!("\"{}\"", &hex::encode(digest(&SHA256, &packed.gzip()))[..TAG]);
+        let media = if packed.language.is_empty() { media(packed.path) } else { "text/html; charset=utf-8" };
+        Self { packed, media, tag }
     }
 
     /// Returns the tag as a weak tag, because the compressed and uncompressed forms share it (RFC 9110, 8.8.1).
@@ -115,44 +164,71 @@ impl PageFile {
 
     /// Returns an answer with the content, compressed if `packed` is true.
     fn whole(&self, packed: bool) -> Answer {
-        let content = match &self.content {
-            Cow::Borrowed(content) => bytes::Bytes::from_static(content),
-            Cow::Owned(content) => bytes::Bytes::copy_from_slice(content),
-        };
-        if !content.starts_with(GZIP_MAGIC) {
-            return Response::new(whole(content));
-        }
         if !packed {
-            return Response::new(whole(unpacked(&content)));
+            return Response::new(whole(self.packed.unpacked()));
         }
-        let mut answer = Response::new(whole(content));
+        let mut answer = Response::new(whole(self.packed.gzip()));
         answer.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         answer
     }
 }
 
-/// Decompresses the content of a file.
-fn unpacked(packed: &[u8]) -> Vec<u8> {
-    let deflated = packed.get(GZIP_HEADER..packed.len().saturating_sub(GZIP_TRAILER)).unwrap_or_default();
-    miniz_oxide::inflate::decompress_to_vec(deflated).expect("the build has packed it")
+impl std::fmt::Debug for PageFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { packed, media, tag } = self;
+        f.debug_struct("PageFile").field("path", &packed.path).field("media", media).field("tag", tag).finish()
+    }
+}
+
+impl PackedFile {
+    fn deflated(&self) -> Vec<u8> {
+        let pieces: Vec<&[u8]> = self.pieces.iter().map(|number| PIECES[*number]).chain([LAST_BLOCK]).collect();
+        pieces.concat()
+    }
+
+    /// Returns the content as a gzip stream.
+    fn gzip(&self) -> Vec<u8> {
+        [GZIP_HEADER, &self.deflated(), &self.sum.to_le_bytes(), &self.bytes.to_le_bytes()].concat()
+    }
+
+    fn unpacked(&self) -> Vec<u8> {
+        miniz_oxide::inflate::decompress_to_vec(&self.deflated()).expect("the build has packed it")
+    }
+}
+
+/// Adds the hashes of a document's inline code to a policy (CSP 3, 2.3.1).
+fn with_inline_code(policy: &str, document: &str) -> String {
+    let mut policy = policy.to_owned();
+    for (directive, start, end) in INLINE_CODE {
+        for code in document.split(start).skip(1).filter_map(|rest| rest.split(end).next()) {
+            let hash = BASE64.encode(digest(&SHA256, code.as_bytes()));
+            let own = format!("{directive} 'self'");
+            policy = policy.replace(&own, &format!("{own} 'sha256-{hash}'"));
+        }
+    }
+    policy
+}
+
+/// Returns the values in all headers of this name, with their weights (RFC 9110, 12.4.2).
+fn weighted<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<(&'a str, f32)> {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    let one = |one: &'a str| {
+        let (value, weight) = one.split_once(';').unwrap_or((one, "q=1"));
+        let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
+        (value.trim(), weight.unwrap_or_default())
+    };
+    values.flat_map(|list| list.split(',')).map(one).collect()
 }
 
 /// Checks whether the client names gzip or `*` with a weight above zero (RFC 9110, 12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
-    let codings = || headers.get_all(ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
-    let weight_of = |wanted: &str| {
-        codings().flat_map(|list| list.split(',')).find_map(|one| {
-            let (coding, weight) = one.split_once(';').unwrap_or((one, "q=1"));
-            let weight = weight.trim().strip_prefix("q=").and_then(|weight| weight.trim().parse::<f32>().ok());
-            coding.trim().eq_ignore_ascii_case(wanted).then_some(weight.unwrap_or_default())
-        })
-    };
-    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|weight| weight > 0.0)
+    let codings = weighted(headers, &ACCEPT_ENCODING);
+    let weight_of = |wanted: &str| codings.iter().find(|(coding, _)| coding.eq_ignore_ascii_case(wanted));
+    weight_of("gzip").or_else(|| weight_of("*")).is_some_and(|(_, weight)| *weight > 0.0)
 }
 
 fn media(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
-        "html" => "text/html; charset=utf-8",
         "css" => "text/css; charset=utf-8",
         "js" | "mjs" => "text/javascript; charset=utf-8",
         "json" => "application/json",
@@ -165,6 +241,11 @@ fn media(name: &str) -> &'static str {
     }
 }
 
+/// A part of the build, for its tests.
+#[cfg(test)]
+#[path = "../build/bundle.rs"]
+mod bundle;
+
 #[cfg(test)]
 mod tests {
     use pos_till_api::routes::{PassedFor, deadline_of, find};
@@ -172,17 +253,75 @@ mod tests {
 
     use super::*;
 
-    const SOME: &[(&str, &[u8])] =
-        &[("app.js", b"a"), ("index.html", b"v=@VERSION@"), ("words/de.ftl", b"x"), ("words/en.ftl", b"y")];
+    /// The largest number of bytes in the head of an answer. Most of them are the hashes of a document.
+    const HEAD: usize = 1000;
+
+    fn page() -> Page {
+        Page::embedded("default-src 'none'; script-src 'self'; style-src 'self'")
+    }
+
+    /// The documents.
+    const DOCUMENTS: [&str; 2] = [CASHIERS, "/customer"];
+
+    /// Returns an uncompressed document in a language.
+    fn document(path: &str, language: &str) -> String {
+        String::from_utf8(page().documents[path].languages[language].packed.unpacked()).unwrap()
+    }
+
+    /// Returns the words in a document.
+    fn words(document: &str) -> serde_json::Map<String, serde_json::Value> {
+        let (_, words) = document.split_once("<script type=\"application/json\" id=\"words\">").unwrap();
+        serde_json::from_str(words.split_once("</script>").unwrap().0).unwrap()
+    }
+
+    /// Returns the uncompressed content of another file.
+    fn content(name: &str) -> Vec<u8> {
+        page().files[format!("/assets/{name}").as_str()].packed.unpacked()
+    }
 
     #[test]
-    fn the_page_says_its_version_and_another_one_has_another() {
-        let page = Page::of(SOME);
-        let index = page.files.get("/").unwrap();
-        assert_eq!(index.content.as_ref(), format!("v={}", page.version()).as_bytes());
-        assert_eq!(page.languages(), ["de", "en"]);
-        assert_ne!(page.version(), Page::of(&SOME[..3]).version());
-        assert_eq!(page.files.keys().collect::<Vec<_>>(), ["/", "/assets/app.js", "/assets/de.ftl", "/assets/en.ftl"]);
+    fn each_document_says_its_language_and_the_version_of_all_files() {
+        let all = ["de", "en", "es", "fr", "it", "nl", "pl"];
+        let page = page();
+        assert_eq!(page.languages(), all);
+        assert!(page.documents.keys().eq(&DOCUMENTS));
+        for path in DOCUMENTS {
+            assert!(page.documents[path].languages.keys().eq(&all), "{path}");
+            for language in all {
+                let document = document(path, language);
+                assert!(
+                    document.starts_with(&format!("<!DOCTYPE html>\n<html lang=\"{language}\" ")),
+                    "{document:.60}"
+                );
+                assert!(document.contains(&format!("<meta name=\"version\" content=\"{VERSION}\">")));
+                let marks = ["@VERSION@", "@LANGUAGE@", "@WORDS@", "@ICONS@", "/assets/start.js"];
+                let left = marks.iter().find(|mark| document.contains(**mark));
+                assert_eq!(left, None, "{path} {language}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_has_its_words_of_its_language_and_the_cashiers_other_words_come_later() {
+        for language in page().languages() {
+            let first = words(&document(CASHIERS, language));
+            let customers = words(&document("/customer", language));
+            let all: serde_json::Value = serde_json::from_slice(&content(&format!("{language}.json"))).unwrap();
+            let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("page/words/{language}.json"));
+            let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+            assert_eq!(all, written, "{language}");
+            let rest: serde_json::Value = serde_json::from_slice(&content(&format!("{language}-rest.json"))).unwrap();
+            let parts = [customers.clone(), rest.as_object().unwrap().clone()];
+            assert_eq!(serde_json::Value::from_iter(parts.into_iter().flatten()), written, "{language}");
+            assert!(
+                first["pay"] == all["pay"] && !first.contains_key("reason") && all["reason"].is_object(),
+                "{language}"
+            );
+            // Each document has the words of both, and the customer's words are only in the customer's.
+            let own: Vec<&String> = customers.keys().filter(|group| !first.contains_key(*group)).collect();
+            assert_eq!(own, ["customer"], "{language}");
+            assert!(first.keys().all(|group| customers[group] == first[group]) && rest["customer"].is_null());
+        }
     }
 
     /// Returns the page's scripts, without its tests.
@@ -246,62 +385,82 @@ mod tests {
         assert!(paths >= 8 && words >= 20, "{paths} paths and {words} words are found");
     }
 
-    /// Returns the uncompressed content of a file in the program.
-    fn content(wanted: &str) -> Vec<u8> {
-        let (_, content) = FILES.iter().find(|(name, _)| *name == wanted).unwrap();
-        if content.starts_with(GZIP_MAGIC) { unpacked(content) } else { content.to_vec() }
-    }
-
     #[test]
     fn each_file_of_the_page_has_a_name_of_its_own() {
-        assert_eq!(Page::embedded().files.len(), FILES.len());
+        let page = page();
+        let documents: usize = page.documents.values().map(|document| document.languages.len()).sum();
+        assert_eq!(documents + page.files.len(), FILES.len());
     }
 
     /// On a slow connection, the loading time depends on the compressed size. A slow board must read the uncompressed
-    /// content. The font comes later: the page is usable without it.
+    /// content. The font comes last: the page is usable without it.
     #[test]
     fn the_page_weighs_less_than_60_kb_packed_and_160_kb_unpacked_in_each_language() {
-        const FONT: &str = "counter.woff2";
-        assert!((15_000..30_000).contains(&content(FONT).len()), "{} bytes of font", content(FONT).len());
-        let documents =
-            [("index.html", 20_000..60_000, 100_000..160_000), ("customer.html", 10_000..40_000, 50_000..100_000)];
-        for (document, packed, unpacked) in documents {
-            let text = String::from_utf8(content(document)).unwrap();
-            let named: Vec<&str> = quoted_behind(&text, "=").filter_map(|it| it.strip_prefix("/assets/")).collect();
-            for language in Page::embedded().languages() {
-                let words = format!("words/{language}.json");
-                let is_loaded = |name: &str| [document, "icons.svg", &words].contains(&name) || named.contains(&name);
-                let loaded = || FILES.iter().filter(|(name, _)| is_loaded(name));
-                let bytes: usize = loaded().map(|(_, content)| content.len()).sum();
-                assert!(packed.contains(&bytes), "{document} {language}: {bytes} bytes packed");
-                let bytes: usize = loaded().map(|(name, _)| content(name).len()).sum();
-                assert!(unpacked.contains(&bytes), "{document} {language}: {bytes} bytes");
+        const FONT: &str = "/assets/counter.woff2";
+        let page = page();
+        let font = page.files[FONT].packed;
+        assert!((15_000..30_000).contains(&font.bytes), "{} bytes of font", font.bytes);
+        for language in page.languages() {
+            let words = format!("/assets/{language}-rest.json");
+            let is_loaded = |path: &str| path != FONT && (!path.ends_with(".json") || path == words);
+            let loaded = page.files.values().filter(|file| is_loaded(file.packed.path)).map(|file| file.packed);
+            let loaded: Vec<&PackedFile> =
+                loaded.chain([page.documents[CASHIERS].languages[language].packed]).collect();
+            let packed: usize = loaded.iter().map(|file| file.gzip().len()).sum();
+            assert!((20_000..60_000).contains(&packed), "{language}: {packed} bytes packed");
+            let bytes: u32 = loaded.iter().map(|file| file.bytes).sum();
+            assert!((100_000..160_000).contains(&bytes), "{language}: {bytes} bytes");
+            let all = packed + font.gzip().len() + (loaded.len() + 1) * HEAD;
+            assert!(all < 110_000, "{language}: {all} bytes with the font and the heads of the answers");
+        }
+    }
+
+    /// A document has all that its first screen needs.
+    #[test]
+    fn each_document_has_at_most_35_kb_packed_in_each_language() {
+        for (path, unpacked) in [(CASHIERS, 80_000..110_000), ("/customer", 50_000..100_000)] {
+            for (language, file) in &page().documents[path].languages {
+                let packed = file.packed.gzip().len() + HEAD;
+                assert!(
+                    (20_000..=35_000).contains(&packed),
+                    "{path} {language}: {packed} bytes with the head of the answer"
+                );
+                assert!(unpacked.contains(&file.packed.bytes), "{path} {language}: {} bytes", file.packed.bytes);
             }
         }
     }
 
     #[test]
     fn scripts_and_styles_are_served_without_comments_and_blanks() {
-        let text = |name: &str| String::from_utf8(content(name)).unwrap();
-        for name in ["main.js", "state.js", "style.css"] {
-            let text = text(name);
+        let documents = DOCUMENTS.map(|path| document(path, "en"));
+        let between = |start: &str, end: &str| -> Vec<&str> {
+            let starts = documents.iter().flat_map(|document| document.split(start).skip(1));
+            starts.filter_map(|rest| rest.split(end).next()).collect()
+        };
+        let styles = between("<style>", "</style>");
+        let scripts = between("<script type=\"module\">", "</script>");
+        assert_eq!((styles.len(), scripts.len()), (3, 2));
+        let later = String::from_utf8(content("later.js")).unwrap();
+        let later_style = String::from_utf8(content("later.css")).unwrap();
+        for text in styles.iter().chain(&scripts).copied().chain([later.as_str(), later_style.as_str()]) {
             let odd = text.lines().find(|line| line.is_empty() || line.starts_with([' ', '/']));
-            assert_eq!(odd, None, "{name}");
-            assert!(!text.contains("/*") && !text.contains("\n//"), "{name}");
+            assert_eq!(odd, None);
+            assert!(!text.contains("/*") && !text.contains("\n//"));
         }
-        let style = text("style.css");
-        let blank = ["{ ", " }", "; ", ": "].iter().find(|blank| style.contains(**blank));
-        assert_eq!(blank, None, "blanks of a style are for people");
-        assert!(style.contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
-        let main = text("main.js");
-        assert!(main.starts_with("import") && main.ends_with("boot();"), "{main:.60}");
+        for style in &styles {
+            let blank = ["{ ", " }", "; ", ": "].iter().find(|blank| style.contains(**blank));
+            assert_eq!(blank, None, "blanks of a style are for people");
+        }
+        assert!(styles[0].contains("\"Segoe UI\",Roboto"), "what is quoted stays as it is");
         // Texts for people keep their spaces.
-        assert!(text("day.js").contains("join(\" · \")"));
+        assert!(later.contains("join(\" · \")"));
     }
 
     #[test]
     fn the_page_waits_for_each_answer_as_the_table_of_routes_says() {
-        let script = String::from_utf8(content("api.js")).unwrap();
+        let document = document(CASHIERS, "en");
+        let (_, script) = document.split_once("const $api=").unwrap();
+        let (script, _) = script.split_once("const $").unwrap();
         let row = |method: &str, path: &str, asked: &str| {
             let wait = deadline_of(method, path).page().as_secs();
             format!("\"{method} {asked}\":{wait}")
@@ -320,48 +479,118 @@ mod tests {
 
     #[test]
     fn what_is_written_about_the_page_and_its_tests_are_not_served() {
-        let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-        assert!(names.contains(&"index.html") && names.contains(&"words/en.json"), "{names:?}");
-        let others = |name: &&str| name.ends_with(".md") || name.starts_with("tests/") || *name == "package.json";
+        let page = page();
+        let names: Vec<&str> = page.files.keys().copied().collect();
+        assert!(names.contains(&"/assets/later.js") && names.contains(&"/assets/en.json"), "{names:?}");
+        let others = |name: &&str| name.ends_with(".md") || name.contains("test") || name.contains("package.json");
         assert!(!names.iter().any(others), "{names:?}");
+    }
+
+    /// Returns an answer to a request with these headers.
+    fn answer_to(path: &str, headers: &[(HeaderName, &'static str)]) -> Answer {
+        let headers = headers.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value)));
+        page().answer(path, &headers.collect()).unwrap()
     }
 
     #[test]
     fn a_client_that_accepts_gzip_gets_a_packed_file_and_others_an_unpacked_one() {
-        let page = Page::embedded();
-        let accepting = |codings: Option<&'static str>| {
-            let codings = codings.map(|codings| (ACCEPT_ENCODING, HeaderValue::from_static(codings)));
-            page.answer("/assets/main.js", &codings.into_iter().collect()).unwrap()
-        };
-        let (_, stored) = FILES.iter().find(|(name, _)| *name == "main.js").unwrap();
         let length = |answer: &Answer| hyper::body::Body::size_hint(answer.body()).exact().unwrap();
+        let file = page().files["/assets/later.js"].packed;
+        let (packed, unpacked) = (file.gzip().len(), file.unpacked().len());
+        let (packed, unpacked) = (u64::try_from(packed).unwrap(), u64::try_from(unpacked).unwrap());
+        assert_eq!(u64::from(file.bytes), unpacked);
         for codings in ["gzip", "gzip, deflate, br, zstd", "br;q=1.0, GZIP;q=0.8, *;q=0.1", "*"] {
-            let answer = accepting(Some(codings));
+            let answer = answer_to("/assets/later.js", &[(ACCEPT_ENCODING, codings)]);
             assert_eq!(answer.headers()[CONTENT_ENCODING], "gzip", "{codings}");
-            assert_eq!(length(&answer), u64::try_from(stored.len()).unwrap(), "{codings}");
+            assert_eq!(length(&answer), packed, "{codings}");
         }
         for codings in
             [None, Some("identity"), Some("gzip;q=0"), Some("br, *;q=0"), Some("gzip;q=0, *"), Some("gzip;q")]
         {
-            let answer = accepting(codings);
+            let headers: Vec<_> = codings.into_iter().map(|codings| (ACCEPT_ENCODING, codings)).collect();
+            let answer = answer_to("/assets/later.js", &headers);
             assert_eq!(answer.headers().get(CONTENT_ENCODING), None, "{codings:?}");
-            assert_eq!(length(&answer), u64::try_from(content("main.js").len()).unwrap(), "{codings:?}");
+            assert_eq!(length(&answer), unpacked, "{codings:?}");
         }
-        let tags = [accepting(Some("gzip")), accepting(None)].map(|answer| answer.headers()[ETAG].clone());
+        let tags =
+            [&[(ACCEPT_ENCODING, "gzip")][..], &[]].map(|headers| answer_to("/", headers).headers()[ETAG].clone());
         assert!(tags[0] == tags[1] && tags[0].to_str().unwrap().starts_with("W/\""), "{tags:?}");
+    }
+
+    /// Another program must be able to read the streams that consist of pieces.
+    #[test]
+    fn each_packed_file_is_one_complete_gzip_stream() {
+        use std::io::Read;
+        for file in FILES {
+            let (stream, mut content) = (file.gzip(), Vec::new());
+            let mut decoder = flate2::bufread::GzDecoder::new(stream.as_slice());
+            decoder.read_to_end(&mut content).unwrap();
+            assert!(decoder.into_inner().is_empty(), "{}: bytes behind the stream", file.path);
+            assert_eq!(content, file.unpacked(), "{}", file.path);
+        }
+    }
+
+    #[test]
+    fn the_document_is_in_the_chosen_language_or_in_the_first_one_of_the_browser() {
+        for (headers, language) in [
+            (&[][..], "en"),
+            (&[(ACCEPT_LANGUAGE, "fr-CA,fr;q=0.9,en;q=0.8")], "fr"),
+            (&[(ACCEPT_LANGUAGE, "pt-BR, DE;q=0.5, it;q=0.7")], "it"),
+            (&[(ACCEPT_LANGUAGE, "de;q=0, nl;q=0.1")], "nl"),
+            (&[(ACCEPT_LANGUAGE, "sv, *")], "en"),
+            (&[(ACCEPT_LANGUAGE, "fr"), (COOKIE, "pos_session=x; pos_language=pl")], "pl"),
+            (&[(ACCEPT_LANGUAGE, "fr"), (COOKIE, "pos_language=sv")], "fr"),
+        ] {
+            for path in DOCUMENTS {
+                let answer = answer_to(path, headers);
+                let other = answer_to(path, &[(COOKIE, "pos_language=es")]);
+                let tag = page().documents[path].languages[language].weak_tag();
+                assert_eq!(answer.headers()[ETAG], tag, "{path} {headers:?}");
+                assert_ne!(answer.headers()[ETAG], other.headers()[ETAG]);
+                assert_eq!(answer.headers()[VARY], "accept-encoding, accept-language, cookie");
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_may_run_its_own_inline_code_and_no_other() {
+        for (path, hashes) in DOCUMENTS.into_iter().zip([3, 4]) {
+            let answer = answer_to(path, &[]);
+            let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+            assert_eq!(policy.matches("sha256-").count(), hashes, "{path}: {policy}");
+            assert!(policy.starts_with("default-src 'none'; script-src 'self' 'sha256-"), "{path}: {policy}");
+            // Every inline script has a hash: none has another start tag.
+            let document = document(path, "en");
+            let scripts = document.matches("<script").count();
+            let known = ["<script>", "<script type=\"module\">", "<script type=\"application/json\" id=\"words\">"];
+            assert_eq!(scripts, known.iter().map(|tag| document.matches(tag).count()).sum::<usize>(), "{path}");
+        }
+        // The digest of "a" in base64, as `openssl dgst -sha256 -binary | base64` prints it.
+        assert_eq!(
+            with_inline_code("script-src 'self'; style-src 'self'", "<style>a</style><script src=\"b\"></script>"),
+            "script-src 'self'; style-src 'self' 'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='"
+        );
+        let policy = |path: &str| page().documents[path].policy.clone();
+        assert_ne!(policy(CASHIERS), policy("/customer"), "each document permits its own code");
+        assert_eq!(answer_to("/assets/later.js", &[]).headers().get(CONTENT_SECURITY_POLICY), None);
     }
 
     #[test]
     fn a_file_that_the_browser_has_is_not_sent_again() {
-        let page = Page::of(SOME);
-        let answer = page.answer("/assets/app.js", &HeaderMap::new()).unwrap();
-        let tag = answer.headers()[ETAG].clone();
-        assert_eq!(
-            (answer.status(), &answer.headers()[CONTENT_TYPE]),
-            (StatusCode::OK, &HeaderValue::from_static("text/javascript; charset=utf-8"))
+        for path in [CASHIERS, "/customer", "/assets/later.js"] {
+            let answer = answer_to(path, &[]);
+            let tag = answer.headers()[ETAG].clone();
+            assert_eq!(answer.status(), StatusCode::OK);
+            let again = page().answer(path, &HeaderMap::from_iter([(IF_NONE_MATCH, tag)])).unwrap();
+            assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        }
+        assert!(
+            DOCUMENTS.iter().all(|path| answer_to(path, &[]).headers()[CONTENT_TYPE] == "text/html; charset=utf-8")
         );
-        let again = page.answer("/assets/app.js", &HeaderMap::from_iter([(IF_NONE_MATCH, tag)])).unwrap();
-        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
-        assert!(page.answer("/assets/../app.js", &HeaderMap::new()).is_none());
+        assert_eq!(answer_to("/assets/later.js", &[]).headers()[CONTENT_TYPE], "text/javascript; charset=utf-8");
+        assert!(page().answer("/assets/../later.js", &HeaderMap::new()).is_none());
+        for name in ["main.js", "customer.js", "customer.css", "customer.html"] {
+            assert!(page().answer(&format!("/assets/{name}"), &HeaderMap::new()).is_none(), "{name}");
+        }
     }
 }

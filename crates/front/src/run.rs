@@ -13,7 +13,7 @@ use crate::agent::Agent;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::customer::CustomersScreen;
-use crate::front::{Front, counters};
+use crate::front::{Front, POLICY, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
 use crate::logo::Logo;
@@ -148,7 +148,7 @@ fn front(
     let names = names.into_iter().filter(|name| name != "localhost").collect();
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
     let (wrong_tokens, sign_ins) = counters();
-    let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(), std::sync::Mutex::new(None));
+    let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(POLICY), std::sync::Mutex::new(None));
     Ok(Front {
         config,
         agent,

@@ -119,8 +119,8 @@ impl Browser {
     /// Opens the page in this language and window size.
     pub async fn open(&self, url: &str, language: &str, size: (u32, u32)) {
         self.resize(size).await;
-        self.go(&format!("{url}/assets/icons.svg")).await;
-        self.run(&format!("localStorage.setItem('pos.language', {language:?})")).await;
+        self.go(&format!("{url}/assets/counter.svg")).await;
+        self.run(&format!("document.cookie = 'pos_language={language}; Path=/'")).await;
         self.go(url).await;
     }
 
@@ -141,15 +141,28 @@ impl Browser {
         self.chromium("Browser.setDownloadBehavior", allowed).await;
     }
 
-    /// Makes requests for these addresses fail. `*` stands for any text.
-    pub async fn blocks(&self, addresses: &[&str]) {
+    /// Slows the network down to this time until an answer begins, and to this number of bytes per second.
+    pub async fn slow_network(&self, latency: Duration, bytes_per_s: u32) {
+        let (latency, bytes) = (latency.as_millis() as u64, bytes_per_s);
+        let slow =
+            json!({ "offline": false, "latency": latency, "downloadThroughput": bytes, "uploadThroughput": bytes });
         self.chromium("Network.enable", json!({})).await;
-        self.chromium("Network.setCacheDisabled", json!({ "cacheDisabled": true })).await;
-        self.chromium("Network.setBlockedURLs", json!({ "urls": addresses })).await;
+        self.chromium("Network.emulateNetworkConditions", slow).await;
     }
 
-    /// Runs a script in each later document, before its own scripts.
-    pub async fn begins_with(&self, script: &str) {
+    /// Makes all requests fail whose address matches one of these patterns, in which `*` is any text.
+    pub async fn block(&self, patterns: &[&str]) {
+        self.chromium("Network.enable", json!({})).await;
+        self.chromium("Network.setBlockedURLs", json!({ "urls": patterns })).await;
+    }
+
+    /// Empties the cache of files.
+    pub async fn forget_files(&self) {
+        self.chromium("Network.clearBrowserCache", json!({})).await;
+    }
+
+    /// Runs a script in each later document, before the document's own scripts.
+    pub async fn run_first(&self, script: &str) {
         self.chromium("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script })).await;
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Desk {
     agent: Arc<StandIn>,
     /// The terminal's CA in PEM form.
     ca: Vec<u8>,
+    /// The address of the page, without TLS.
+    page: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -73,16 +75,20 @@ impl Desk {
                 tokio::spawn(serve(UnixListener::bind(folder.path().join("till.sock")).unwrap(), served));
                 let more = more.replace("FOLDER", &folder.path().display().to_string());
                 let front = Running::begin(folder, &more).await;
-                ready.send(front.verb(&["certificate", "--pem"]).stdout).unwrap();
+                ready.send((front.verb(&["certificate", "--pem"]).stdout, front.http_url("/"))).unwrap();
                 let _ = stopped.await;
             });
         });
-        let ca = begun.recv().expect("the front has begun");
-        Self { agent, ca, stop: Some(stop), thread: Some(thread) }
+        let (ca, page) = begun.recv().expect("the front has begun");
+        Self { agent, ca, page, stop: Some(stop), thread: Some(thread) }
     }
 
     pub(crate) fn ca(&self) -> Vec<u8> {
         self.ca.clone()
+    }
+
+    pub(crate) fn page(&self) -> &str {
+        &self.page
     }
 
     /// Returns the moments of the latest sale.
@@ -128,6 +134,7 @@ impl StandIn {
         match (head.method.as_str(), head.uri.path()) {
             ("GET", "/v1/events") => events(),
             ("GET", "/v1/status") => json_of(200, &status()),
+            ("GET", "/v1/operators") => json_of(200, &json!({ "required": false, "operators": [] })),
             ("POST", "/v1/sales") => {
                 *self.asked.lock().unwrap() = Some(Instant::now());
                 *self.number.lock().unwrap() += 1;

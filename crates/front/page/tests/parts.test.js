@@ -3,10 +3,11 @@
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import { read, waitFor } from "../api.js";
+import { get, read, waitFor } from "../api.js";
 import { byHour, countOf, markReserved, netOf } from "../day.js";
 import { merged, possible, questions } from "../history.js";
 import { minor, percent, shift, shown, typed, unshift, wire } from "../money.js";
+import { language, load, t } from "../words.js";
 
 const PAGE = new URL("..", import.meta.url);
 const file = (name) => readFileSync(new URL(name, PAGE), "utf8");
@@ -147,7 +148,9 @@ test("the page asks nothing from outside", () => {
   const outside = /https?:\/\/(?!www\.w3\.org\/2000\/svg)/;
   for (const name of served) assert.ok(!outside.test(file(name)), name);
   assert.ok(!/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(/.test(SOURCES));
-  assert.ok(!/<script(?![^>]* src=)|<style|\son\w+=|style=/.test(file("index.html")), "nothing inline");
+  for (const name of ["index.html", "customer.html"]) {
+    assert.ok(!/<script(?![^>]* (src=|type="application\/json"))|<style|\son\w+=|style=/.test(file(name)), `${name}: nothing inline`);
+  }
 });
 
 test("the net of a close is the terminal's number, however many transactions it has", () => {
@@ -174,17 +177,67 @@ test("nothing that the agent is asked has a time of the page's own, but the look
   assert.match(own[0], /"\/v1\/status", \{ ms: LOOK_MS \}/);
 });
 
-test("each document asks at once for the modules that it needs, and for no other one", () => {
-  const needed = (name, all = new Set()) => {
-    for (const [, other] of file(name).matchAll(/^import .*"\.\/([\w-]+\.js)";$/gm)) if (!all.has(other)) needed(other, all.add(other));
-    return all;
-  };
-  const documents = { "index.html": "main.js", "customer.html": "customer.js" };
-  for (const [document, start] of Object.entries(documents)) {
-    const asked = [...file(document).matchAll(/rel="modulepreload" href="\/assets\/([\w-]+\.js)"/g)].map(([, name]) => name);
-    assert.deepEqual(asked, [...needed(start)].sort(), document);
-    assert.ok(file(document).includes(`<script type="module" src="/assets/${start}">`), document);
+/** Returns the modules that a module imports, and those that they import. */
+function imported(name, all = new Set()) {
+  for (const [, other] of file(`${name}.js`).matchAll(/^import .* from "\.\/(\w+)\.js";$/gm)) if (!all.has(other)) imported(other, all.add(other));
+  return all;
+}
+
+test("every module is in a document or is loaded after the keypad, and no document is slowed down by what it does not need", () => {
+  const modules = readdirSync(PAGE).filter((name) => name.endsWith(".js")).map((name) => name.slice(0, -3));
+  const starts = ["main", "later", "customer"];
+  const joined = new Set(["start", ...starts, ...starts.flatMap((start) => [...imported(start)])]);
+  assert.deepEqual([...joined].sort(), modules.sort());
+  const laterOnes = ["day", "history", "pairing", "receipt", "signin", "terminal"];
+  for (const name of laterOnes) assert.ok(!imported("main").has(name), `${name} makes the first document slow`);
+  for (const name of [...laterOnes, "main", "pay", "sale"]) assert.ok(!imported("customer").has(name), `${name} is no part of the customer's screen`);
+  for (const start of ["main", "later"]) assert.ok(!imported(start).has("seen"), `${start} has a part of the customer's screen`);
+  for (const [document, start] of [["index.html", "main"], ["customer.html", "customer"]]) {
+    assert.ok(file(document).includes(`<script type="module" src="/assets/${start}.js"></script>`), document);
   }
-  const used = new Set(["start.js", ...Object.values(documents), ...Object.values(documents).flatMap((start) => [...needed(start)])]);
-  assert.deepEqual([...used].sort(), readdirSync(PAGE).filter((name) => name.endsWith(".js")).sort());
+});
+
+test("each document has the words that its modules name", () => {
+  const listed = (name) => {
+    const [, list] = new RegExp(`const ${name}[^=]*=\\s*\\[([^\\]]*)\\];`).exec(file("../build.rs"));
+    return [...list.matchAll(/"([\w-]+)"/g)].map(([, group]) => group);
+  };
+  const [later, customers] = [listed("LATER_WORDS"), listed("CUSTOMERS_WORDS")];
+  assert.ok(later.includes("reason") && later.length > 8 && customers.includes("customer"), `${later} ${customers}`);
+  const others = { main: [...later, ...customers], later: customers, customer: later };
+  for (const [start, without] of Object.entries(others)) {
+    for (const name of [start, ...imported(start)]) {
+      const named = [...file(`${name}.js`).matchAll(/\bt\(["`]([\w-]+)/g)].map(([, group]) => group);
+      // `reason` asks first whether the page has the word.
+      const missing = named.filter((group) => without.includes(group) && group !== "reason");
+      assert.deepEqual(missing, [], `${start}: ${name}`);
+    }
+  }
+  // This module names texts, and another one reads them.
+  const named = [...file("seen.js").matchAll(/["`]([\w-]+)\.[\w-]/g)].map(([, group]) => group);
+  assert.ok(named.includes("customer") && named.includes("step"), named.join());
+  assert.deepEqual(named.filter((group) => later.includes(group)), []);
+});
+
+test("an answer that is already on its way is not asked for again", async () => {
+  globalThis.fetch = async (path) => assert.fail(`${path} is asked for`);
+  assert.deepEqual(await get("/front/settings", { sent: Promise.resolve(new Response('{"version":"1"}')) }), { version: "1" });
+  const refused = get("/front/session", { sent: Promise.resolve(new Response('{"code":"sign-in"}', { status: 401 })) });
+  await assert.rejects(refused, { status: 401, code: "sign-in" });
+  await assert.rejects(get("/front/session", { sent: Promise.reject(new TypeError("the line is cut")) }), { name: "Error", message: /the line is cut/ });
+});
+
+test("words of a language that came too late do not replace those of the language that was chosen since", async () => {
+  const answers = {};
+  globalThis.document ??= { documentElement: {} };
+  globalThis.fetch = (path) => new Promise((done) => { answers[path] = (texts) => done(new Response(JSON.stringify(texts))); });
+  const [slow, chosen] = [load("en"), load("de")];
+  answers["/assets/de.json"]({ no: "Abbrechen" });
+  await chosen;
+  answers["/assets/en.json"]({ no: "Cancel" });
+  await slow;
+  assert.deepEqual([t("no"), language(), document.documentElement.lang], ["Abbrechen", "de", "de"]);
+  globalThis.fetch = async () => new Response("{}", { status: 404 });
+  await assert.rejects(load("fr"), /fr: 404/);
+  assert.equal(t("no"), "Abbrechen", "a refusal is no words");
 });

@@ -6,12 +6,13 @@ import { test } from "node:test";
 import { found, said } from "./elements.js";
 import { ended, play, up, view } from "./playing.js";
 import { deviceWords } from "../parts.js";
+import { printCopy } from "../receipt.js";
 import { barOf, saleScreen } from "../sale.js";
 import { limited } from "../api.js";
 import { load } from "../words.js";
 
 const WORDS = JSON.parse(readFileSync(new URL("../words/en.json", import.meta.url), "utf8"));
-globalThis.fetch = async () => ({ json: async () => WORDS });
+globalThis.fetch = async () => ({ ok: true, json: async () => WORDS });
 await load("en");
 
 const job = (sale, more = {}) => ({
@@ -20,7 +21,7 @@ const job = (sale, more = {}) => ({
 });
 const page = (one, tries = []) => ({
   state: () => ({ job: one, own: [one.reference], link: "up", open: [] }), settings: () => ({ exponent: 2, currency: "EUR" }),
-  dispatch() {}, say() {}, tryAgain: () => tries.push("again"),
+  dispatch() {}, say() {}, printCopy, tryAgain: () => tries.push("again"),
 });
 
 test("where the customer acts stands as a code, and in words too", async () => {

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { found, said } from "./elements.js";
 import { accentFor, contrast } from "../look.js";
 import { pinPad } from "../signin.js";
-import { guess, load } from "../words.js";
+import { load } from "../words.js";
 
 const words = readFileSync(new URL("../words/en.json", import.meta.url), "utf8");
 globalThis.fetch = async () => new Response(words);
@@ -45,10 +45,4 @@ test("a shop's colour can be read in both themes", () => {
     }
   }
   assert.equal(accentFor("#0a4d8c", "#ffffff").accent, "#0a4d8c", "a readable colour stays as it is");
-});
-
-test("the page chooses the first language that it has", () => {
-  assert.equal(guess([null, "pt-BR", "fr-CA", "de"]), "fr");
-  assert.equal(guess(["sv"]), "en");
-  assert.equal(guess([undefined]), "en");
 });

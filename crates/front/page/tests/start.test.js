@@ -1,29 +1,56 @@
-// The script before the modules: a page that lost one of them is loaded again.
+// The script before the modules: it asks what the first screen needs, and a document that broke off is loaded again.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 
-const SCRIPT = readFileSync(new URL("../start.js", import.meta.url), "utf8");
+const file = (name) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
 
-/** Runs the script in a page without storage. Returns the page, and its timers with their times. */
-function begun() {
-  const page = { timers: [], reloads: 0, document: { body: { dataset: {} }, documentElement: { dataset: {} } } };
-  runInNewContext(SCRIPT, {
-    document: page.document, location: { reload() { page.reloads += 1; } }, setTimeout: (act, ms) => page.timers.push([act, ms]),
-    matchMedia: () => ({ matches: false, addEventListener() {} }), addEventListener() {},
+/** Runs the script in a document without storage. Returns the page, its requests, and its timers with their times. */
+function begun(document) {
+  const [, asks] = /<html [^>]*data-asks="([^"]*)"/.exec(file(document));
+  const page = { timers: [], asked: [], reloads: 0, document: { body: { dataset: {} }, documentElement: { dataset: { asks } } }, window: {} };
+  runInNewContext(file("start.js"), {
+    window: page.window, document: page.document, location: { reload() { page.reloads += 1; } }, setTimeout: (act, ms) => page.timers.push([act, ms]),
+    matchMedia: () => ({ matches: false, addEventListener() {} }), addEventListener() {}, AbortController, Response,
+    fetch: async (path, { signal }) => { page.asked.push([path, signal]); return new Response(`of ${path}`); },
   });
   return page;
 }
 
-test("a page whose modules have not all come is loaded again after twenty seconds, and no other one", () => {
-  for (const [loaded, reloads] of [[undefined, 1], ["true", 0]]) {
-    const page = begun();
-    const [[act, ms], ...others] = page.timers;
-    assert.deepEqual([ms, others.length, page.reloads], [20000, 0, 0]);
-    page.document.body.dataset.loaded = loaded;
-    act();
-    assert.equal(page.reloads, reloads, String(loaded));
+const DOCUMENTS = { "index.html": ["/front/settings", "/front/session"], "customer.html": ["/front/settings"] };
+
+test("a document whose end has not come is loaded again after twenty seconds, and no other one", () => {
+  for (const document of Object.keys(DOCUMENTS)) {
+    for (const [loaded, reloads] of [[undefined, 1], ["true", 0]]) {
+      const page = begun(document);
+      const [[act], ...others] = page.timers.filter(([, ms]) => ms === 20000);
+      assert.deepEqual([others.length, page.reloads], [0, 0], document);
+      page.document.body.dataset.loaded = loaded;
+      act();
+      assert.equal(page.reloads, reloads, `${document} ${loaded}`);
+    }
+  }
+});
+
+test("only a script that has read the end of its document says that it is loaded", () => {
+  for (const name of ["main.js", "customer.js"]) {
+    const [before, after, ...others] = file(name).split("document.body.dataset.loaded = \"true\";");
+    assert.ok(after && !others.length, name);
+    assert.match(before.slice(before.lastIndexOf("async function boot()")), /JSON\.parse\(.*"words"\)\.textContent\)/, `${name}: the words are the end`);
+  }
+  for (const document of Object.keys(DOCUMENTS)) assert.match(file(document), /id="words">\{@WORDS@\}<\/script>\n<\/body>\n<\/html>\n$/);
+});
+
+test("the first requests are sent at once, each with a limit of its own", async () => {
+  for (const [document, paths] of Object.entries(DOCUMENTS)) {
+    const page = begun(document);
+    assert.deepEqual(page.asked.map(([path]) => path), paths, document);
+    for (const path of paths) assert.equal(await (await page.window.asked[path]).text(), `of ${path}`);
+    const limits = page.timers.filter(([, ms]) => ms === 4000);
+    assert.equal(limits.length, paths.length, document);
+    limits[0][0]();
+    assert.deepEqual(page.asked.map(([, signal]) => signal.aborted), paths.map((path) => path === paths[0]), document);
   }
 });

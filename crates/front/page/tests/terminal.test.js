@@ -8,7 +8,7 @@ import { terminalScreen } from "../terminal.js";
 import { load } from "../words.js";
 
 const WORDS = JSON.parse(readFileSync(new URL("../words/en.json", import.meta.url), "utf8"));
-globalThis.fetch = async () => ({ json: async () => WORDS });
+globalThis.fetch = async () => new Response(JSON.stringify(WORDS));
 await load("en");
 
 test("what a device reports is for the technician, and the cashier reads the remedy", () => {

@@ -165,7 +165,7 @@ async fn a_page_of_an_earlier_version_is_told_so_and_gets_this_one() {
     let settings = json(client.get(front.https_url("/front/settings")).send().await.unwrap()).await;
     let version = settings["version"].as_str().unwrap().to_owned();
     assert_ne!(version, "0123456789abcdef");
-    for path in ["/", "/assets/main.js"] {
+    for path in ["/", "/assets/later.js"] {
         let kept = client.get(front.https_url(path)).header("if-none-match", "\"0123456789abcdef\"");
         let page = kept.send().await.unwrap();
         assert_eq!((page.status(), &page.headers()["cache-control"]), (StatusCode::OK, &"no-cache".parse().unwrap()));

@@ -97,23 +97,21 @@ async fn lose_the_answer(counter: &Counter, page: &Browser) {
     gateway.set_offline(true).await.unwrap();
 }
 
-/// Returns a script that lets the display's next stream say that this transaction stands. A QR code is one of the
-/// front's.
+/// Returns a script that lets the display's next stream say that this transaction stands.
 fn stands(number: usize, members: &str) -> String {
     format!(
         "window.ask ??= window.fetch;
          performance.now = () => 1e6;
-         window.ask('/front/qr?text=https://shop.example/receipts/2026/4711').then((it) => it.json()).then((qr) => {{
-           const sale = {{ till: 'local', reference: 'R-{number}', kind: 'sale', amount: '1234567.89', currency: 'EUR', {members} }};
-           const event = 'event: current\\ndata: ' + JSON.stringify({{ current: sale }}) + '\\n\\n';
-           const stream = (signal) => new ReadableStream({{ start(to) {{
-             to.enqueue(new TextEncoder().encode(event));
-             signal.addEventListener('abort', () => to.error(new Error('aborted')));
-             document.body.dataset.shown = sale.reference;
-           }} }});
-           window.fetch = async (path, how) => path === '/front/customer' ? new Response(stream(how.signal)) : window.ask(path, how);
-           dispatchEvent(new Event('hashchange'));
-         }});"
+         const qr = {{ size: 29, path: 'M4 4h7v7h-7zM18 4h7v7h-7zM4 18h7v7h-7z' }};
+         const sale = {{ till: 'local', reference: 'R-{number}', kind: 'sale', amount: '1234567.89', currency: 'EUR', {members} }};
+         const event = 'event: current\\ndata: ' + JSON.stringify({{ current: sale }}) + '\\n\\n';
+         const stream = (signal) => new ReadableStream({{ start(to) {{
+           to.enqueue(new TextEncoder().encode(event));
+           signal.addEventListener('abort', () => to.error(new Error('aborted')));
+           document.body.dataset.shown = sale.reference;
+         }} }});
+         window.fetch = async (path, how) => path === '/front/customer' ? new Response(stream(how.signal)) : window.ask(path, how);
+         dispatchEvent(new Event('hashchange'));"
     )
 }
 

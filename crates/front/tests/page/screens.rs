@@ -77,6 +77,8 @@ impl<'a> Eye<'a> {
     }
 
     pub(crate) async fn look(&mut self, name: &str) {
+        // With its font, the page has other sizes.
+        self.page.until("document.body.dataset.complete").await;
         // After a change of screen, new controls are blocked for a moment and look blocked.
         self.page.until("!document.querySelector('main [aria-disabled=true]')").await;
         let turn = self.screens + self.offset;

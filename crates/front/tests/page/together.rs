@@ -99,7 +99,7 @@ async fn no_page_shows_anothers_outcome_as_its_own() {
     let driver = Driver::start().await;
     let pages = [driver.browser().await, driver.browser().await];
     for page in &pages {
-        page.begins_with(RECORD).await;
+        page.run_first(RECORD).await;
     }
     let orders = all_orders(EVENTS.len());
     let mut played = 0;
