@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_has_its_words_of_its_language_and_the_cashiers_other_words_come_later() {
+    fn a_document_has_the_words_that_it_needs_in_its_language_and_the_cashiers_others_come_later() {
         for language in page().languages() {
             let first = words(&document(CASHIERS, language));
             let customers = words(&document("/customer", language));
