@@ -109,7 +109,7 @@ async function readSettings(sent) {
 
 /* ---- the picture ---- */
 
-/** Speaks the card's language during its payment, otherwise the terminal's; the document's until one of them is known. */
+/** Speaks the card's language during its payment, otherwise the terminal's; the document's until one is known. */
 async function speakTheirs() {
   const wanted = [state.job?.sale?.language, settings.language].find((name) => Object.hasOwn(LANGUAGES, name)) ?? language();
   if (wanted === language()) return;
