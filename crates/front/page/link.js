@@ -78,7 +78,7 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
   return { keep, beat, beatForEver, cut };
 }
 
-/** Loads a part of the page again until it has come. `part` gets the number of failures; `failed` follows each. */
+/** Loads a part of the page until it has come. `part` gets the number of failures; `failed` follows each of them. */
 export async function untilLoaded(part, failed) {
   for (let tries = 0; ; tries += 1) {
     try { return await part(tries); } catch { await sleep(1000); }

@@ -14,7 +14,7 @@
   dark.addEventListener("change", () => { draw(); dispatchEvent(new Event("relook")); });
   addEventListener("look", ({ detail }) => { Object.assign(chosen, detail); draw(); });
 })();
-/** The answers that the first screen waits for, by path. The document lists the paths, and its script takes the answers. */
+/** The answers that the first screen waits for, by path. The document lists the paths; its script takes the answers. */
 window.asked = {};
 for (const path of document.documentElement.dataset.asks.split(" ")) {
   const limit = new AbortController();
