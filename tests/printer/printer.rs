@@ -138,7 +138,7 @@ async fn logo_and_qr_code_are_on_the_paper_and_in_its_picture() {
     let logo = folder.path().join("logo.pbm");
     std::fs::write(&logo, format!("P1 16 8 {}", "1".repeat(128))).unwrap();
     let mut printer = Printer::open(narrow()).await.unwrap();
-    let qr = Some("https://shop.example/r/{reference}?a={amount}{currency}".to_owned());
+    let qr = serde_json::from_str("\"https://shop.example/r/{reference}?a={amount}{currency}\"").unwrap();
     let config = config::Printer { logo: Some(logo), qr, cut: Cut::Full, ..config(&printer.place()) };
     let (events, mut heard) = mpsc::channel(4);
     let handle = spawn_with(config, events, patient());

@@ -10,7 +10,7 @@
 //! Each run begins with an empty cache. The slow network is Chromium's own: it delays each answer, but not the start of
 //! a connection. To run the benchmark: `cargo bench -p pos-front --bench page`. It needs Chromium and its driver.
 
-#![allow(clippy::print_stdout, reason = "a benchmark measures and prints")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 #![allow(clippy::unwrap_used, dead_code, reason = "the process's helpers are those of the tests")]
 
 #[path = "../share/agent.rs"]

@@ -50,7 +50,8 @@ async fn heard(stream: &mut reqwest::Response, words: &[&str]) -> String {
     let mut said = String::new();
     while !words.iter().all(|words| said.contains(words)) {
         let piece = pos_test_kit::within("the stream", stream.chunk()).await.unwrap();
-        said.push_str(&String::from_utf8(piece.unwrap_or_else(|| panic!("it ended: {said}")).to_vec()).unwrap());
+        let piece = piece.unwrap_or_else(|| panic!("it ended: {said}"));
+        said.push_str(std::str::from_utf8(&piece).unwrap());
     }
     said
 }
