@@ -147,7 +147,9 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
         "unplug" => ScriptAction::Unplug(words.next().map(time).transpose()?),
         "plug" => ScriptAction::Plug,
         "reboot" => ScriptAction::Reboot(words.next().map(time).transpose()?),
-        "garbage" => ScriptAction::Garbage(number(words.need("a number")?, "a number from 1 to 4096", 1..=MAX_GARBAGE)?),
+        "garbage" => {
+            ScriptAction::Garbage(number(words.need("a number")?, "a number from 1 to 4096", 1..=MAX_GARBAGE)?)
+        }
         "spoil" => ScriptAction::Spoil,
         "silent" => ScriptAction::Silent(words.next().map(time).transpose()?),
         "delay" => ScriptAction::Delay(time(words.need("a time")?)?),
