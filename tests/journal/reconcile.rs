@@ -371,7 +371,7 @@ fn a_header_that_does_not_serve_is_refused() {
         header("ReconciliationType;PaymentType;Cashflow;Amount;SettlementAmount;SettlementDate;ShortId").unwrap();
     assert!(
         missing.starts_with(
-            "line 1, the header, lacks Currency, SettlementCurrency, SettlementStatus, TransactionId or UniqueID; give"
+            "line 1, the header, lacks Currency, SettlementCurrency, SettlementStatus, TransactionId or UniqueID; use"
         ),
         "{missing}"
     );

@@ -374,7 +374,7 @@ attention-printer-silent = der Drucker{ $name } meldet seinen Zustand nicht: { $
 attention-clock-untrusted = weder die Uhr des Terminals noch die des Lesers kann stimmen; die Uhr des Terminals stellen (timedatectl) und kurz warten
 attention-clock-behind-journal = weder die Uhr des Terminals noch die des Lesers kann stimmen: die des Terminals zeigt { $board }, und der letzte Eintrag des Journals ist von { $latest }; die Uhr des Terminals stellen (timedatectl) und kurz warten, oder, wenn sie stimmt, siehe pos-agent journal set-clock-back --help
 attention-clocks-differ = die Uhren von Gateway und Terminal gehen { $seconds } s auseinander; die des Terminals stellen (timedatectl); wenn sie stimmt, dem Betreiber des Gateways sagen
-attention-reader-clock-differs = die Uhren von Gateway und Kartenleser, dessen Uhr hier gilt, gehen { $seconds } s auseinander; die des Terminals stellen (timedatectl); wenn sie stimmt, dem Betreiber des Gateways sagen
+attention-reader-clock-differs = die Uhren von Gateway und Kartenleser, dessen Uhr hier gilt, gehen { $seconds } s auseinander; die des Terminals stellen (timedatectl); wenn die des Kartenlesers stimmt, dem Betreiber des Gateways sagen
 attention-journal-full = das Journal ist voll: { $why }
 attention-journal-nearly-full = der Datenträger des Journals hat noch { $free } MiB frei; Platz schaffen (df -h, journalctl --vacuum-size=50M) und nie das Journal löschen
 attention-journal-cannot-be-written = das Journal ist nicht beschreibbar: { $why }

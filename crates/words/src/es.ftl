@@ -375,7 +375,7 @@ attention-printer-silent = la impresora{ $name } no responde: { $why }
 attention-clock-untrusted = ni el reloj del terminal ni el del lector pueden ser correctos; ponga en hora el del terminal (timedatectl) y espere un momento
 attention-clock-behind-journal = ni el reloj del terminal ni el del lector pueden ser correctos: el del terminal marca { $board }, y el último registro del diario es de { $latest }; ponga en hora el del terminal (timedatectl) y espere un momento o, si es correcto, consulte pos-agent journal set-clock-back --help
 attention-clocks-differ = los relojes de la pasarela y del terminal difieren en { $seconds } s; ponga en hora el del terminal (timedatectl); si es correcto, avise al proveedor de la pasarela
-attention-reader-clock-differs = los relojes de la pasarela y del lector, que es el que se usa aquí, difieren en { $seconds } s; ponga en hora el del terminal (timedatectl); si es correcto, avise al proveedor de la pasarela
+attention-reader-clock-differs = los relojes de la pasarela y del lector, que es el que se usa aquí, difieren en { $seconds } s; ponga en hora el del terminal (timedatectl); si el del lector es correcto, avise al proveedor de la pasarela
 attention-journal-full = el diario está lleno: { $why }
 attention-journal-nearly-full = al disco del diario le quedan { $free } MiB; libere espacio (df -h, journalctl --vacuum-size=50M) y nunca borre el diario
 attention-journal-cannot-be-written = no se puede escribir en el diario: { $why }

@@ -375,7 +375,7 @@ attention-printer-silent = l'imprimante{ $name } ne répond pas : { $why }
 attention-clock-untrusted = ni l'horloge du terminal ni celle du lecteur ne peut être juste ; réglez celle du terminal (timedatectl) et patientez un instant
 attention-clock-behind-journal = ni l'horloge du terminal ni celle du lecteur ne peut être juste : celle du terminal indique { $board }, et le dernier enregistrement du journal est du { $latest } ; réglez celle du terminal (timedatectl) et patientez un instant, ou, si elle est juste, voir pos-agent journal set-clock-back --help
 attention-clocks-differ = les horloges de la passerelle et du terminal ont { $seconds } s d'écart ; réglez celle du terminal (timedatectl) ; si elle est juste, prévenez l'exploitant de la passerelle
-attention-reader-clock-differs = l'horloge du lecteur, utilisée ici, a { $seconds } s d'écart avec celle de la passerelle ; réglez celle du terminal (timedatectl) ; si elle est juste, prévenez l'exploitant de la passerelle
+attention-reader-clock-differs = l'horloge du lecteur, utilisée ici, a { $seconds } s d'écart avec celle de la passerelle ; réglez celle du terminal (timedatectl) ; si celle du lecteur est juste, prévenez l'exploitant de la passerelle
 attention-journal-full = le journal est plein : { $why }
 attention-journal-nearly-full = il reste { $free } Mio sur le disque du journal ; libérez de la place (df -h, journalctl --vacuum-size=50M), et ne supprimez jamais le journal
 attention-journal-cannot-be-written = impossible d'écrire dans le journal : { $why }

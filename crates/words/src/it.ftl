@@ -375,7 +375,7 @@ attention-printer-silent = la stampante{ $name } non comunica il suo stato: { $w
 attention-clock-untrusted = né l'orologio del terminale né quello del lettore può essere esatto; regolare l'orologio del terminale (timedatectl) e attendere un momento
 attention-clock-behind-journal = né l'orologio del terminale né quello del lettore può essere esatto: quello del terminale segna { $board }, e l'ultima voce del registro è del { $latest }; regolare l'orologio del terminale (timedatectl) e attendere un momento, oppure, se è esatto, vedere pos-agent journal set-clock-back --help
 attention-clocks-differ = gli orologi del gateway e del terminale differiscono di { $seconds } s; regolare quello del terminale (timedatectl); se è esatto, avvisare il gestore del gateway
-attention-reader-clock-differs = gli orologi del gateway e del lettore, usato qui come riferimento, differiscono di { $seconds } s; regolare quello del terminale (timedatectl); se è esatto, avvisare il gestore del gateway
+attention-reader-clock-differs = gli orologi del gateway e del lettore, usato qui come riferimento, differiscono di { $seconds } s; regolare quello del terminale (timedatectl); se quello del lettore è esatto, avvisare il gestore del gateway
 attention-journal-full = il registro è pieno: { $why }
 attention-journal-nearly-full = sul disco del registro restano { $free } MiB; liberare spazio (df -h, journalctl --vacuum-size=50M) e non eliminare mai il registro
 attention-journal-cannot-be-written = impossibile scrivere nel registro: { $why }

@@ -375,7 +375,7 @@ attention-printer-silent = de printer{ $name } meldt zijn status niet: { $why }
 attention-clock-untrusted = noch de klok van de terminal noch die van de kaartlezer kan kloppen; zet de klok van de terminal gelijk (timedatectl) en wacht even
 attention-clock-behind-journal = noch de klok van de terminal noch die van de kaartlezer kan kloppen: die van de terminal geeft { $board } aan, en de laatste regel van het journaal is van { $latest }; zet de klok van de terminal gelijk (timedatectl) en wacht even, of zie, als die klopt, pos-agent journal set-clock-back --help
 attention-clocks-differ = de klok van de gateway en die van de terminal lopen { $seconds } s uiteen; zet die van de terminal gelijk (timedatectl); meld het aan de gatewaybeheerder als die klopt
-attention-reader-clock-differs = de klok van de gateway en die van de kaartlezer, die hier geldt, lopen { $seconds } s uiteen; zet die van de terminal gelijk (timedatectl); meld het aan de gatewaybeheerder als die klopt
+attention-reader-clock-differs = de klok van de gateway en die van de kaartlezer, die hier geldt, lopen { $seconds } s uiteen; zet die van de terminal gelijk (timedatectl); meld het aan de gatewaybeheerder als die van de kaartlezer klopt
 attention-journal-full = het journaal is vol: { $why }
 attention-journal-nearly-full = de schijf van het journaal heeft nog { $free } MiB vrij; maak ruimte vrij (df -h, journalctl --vacuum-size=50M) en verwijder nooit het journaal
 attention-journal-cannot-be-written = er kan niet in het journaal worden geschreven: { $why }

@@ -375,7 +375,7 @@ attention-printer-silent = drukarka{ $name } nie podaje swojego stanu: { $why }
 attention-clock-untrusted = ani zegar terminala, ani zegar czytnika nie może być poprawny; ustawić zegar terminala (timedatectl) i chwilę poczekać
 attention-clock-behind-journal = ani zegar terminala, ani zegar czytnika nie może być poprawny: zegar terminala wskazuje { $board }, a ostatni wpis dziennika jest z { $latest }; ustawić zegar terminala (timedatectl) i chwilę poczekać albo, jeśli jest poprawny, zob. pos-agent journal set-clock-back --help
 attention-clocks-differ = zegary bramki i terminala różnią się o { $seconds } s; ustawić zegar terminala (timedatectl); jeśli jest poprawny, zgłosić to operatorowi bramki
-attention-reader-clock-differs = zegary bramki i czytnika, który tu obowiązuje, różnią się o { $seconds } s; ustawić zegar terminala (timedatectl); jeśli jest poprawny, zgłosić to operatorowi bramki
+attention-reader-clock-differs = zegary bramki i czytnika, który tu obowiązuje, różnią się o { $seconds } s; ustawić zegar terminala (timedatectl); jeśli zegar czytnika jest poprawny, zgłosić to operatorowi bramki
 attention-journal-full = dziennik jest pełny: { $why }
 attention-journal-nearly-full = na dysku dziennika zostało { $free } MiB; zwolnić miejsce (df -h, journalctl --vacuum-size=50M) i nigdy nie usuwać dziennika
 attention-journal-cannot-be-written = nie można zapisać dziennika: { $why }

@@ -22,12 +22,12 @@ export LISTEN_PID=$$ LISTEN_FDS="$1" LISTEN_FDNAMES=a:b
 exec "$0" run --config "$2""#;
 
 /// The two sockets as systemd's units provide them.
-struct Doors {
+struct GivenSockets {
     unix: UnixListener,
     tcp: std::net::TcpListener,
 }
 
-impl Doors {
+impl GivenSockets {
     fn open(path: &Path, address: &str) -> Self {
         let unix = UnixListener::bind(path).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o660)).unwrap();
@@ -65,14 +65,14 @@ fn ends(mut agent: Child, signal: Signal) -> Output {
 async fn who_connects_while_the_program_is_away_is_served_when_it_comes() {
     let address = own_address(7);
     let shop = a_shop(&address).await;
-    let doors = Doors::open(&shop.socket(), &address);
+    let sockets = GivenSockets::open(&shop.socket(), &address);
     let asks = get("/v1/status", &program::token());
     for signal in [Signal::KILL, Signal::TERM] {
         let mut at_socket = UnixStream::connect(shop.socket()).await.unwrap();
         at_socket.write_all(get("/v1/status", "").as_bytes()).await.unwrap();
         let mut at_port = TcpStream::connect(&address).await.unwrap();
         at_port.write_all(asks.as_bytes()).await.unwrap();
-        let agent = doors.command(&shop.config(), 2).spawn().unwrap();
+        let agent = sockets.command(&shop.config(), 2).spawn().unwrap();
         let (mut one, mut other) = (String::new(), String::new());
         within("the answer at the socket", at_socket.read_to_string(&mut one)).await.unwrap();
         within("the answer at the port", at_port.read_to_string(&mut other)).await.unwrap();
@@ -97,7 +97,7 @@ async fn a_socket_that_is_not_the_configured_one_is_refused_by_name() {
     let shop = a_shop(&address).await;
     let other = shop.folder().join("other.sock");
 
-    let elsewhere = Doors::open(&other, &own_address(9));
+    let elsewhere = GivenSockets::open(&other, &own_address(9));
     let (code, said) = refused(elsewhere.command(&shop.config(), 1)).await;
     assert_eq!(code, Some(74), "{said}");
     for words in
@@ -106,22 +106,22 @@ async fn a_socket_that_is_not_the_configured_one_is_refused_by_name() {
         assert!(said.contains(words), "{words}: {said}");
     }
 
-    let doors = Doors { unix: Doors::open(&shop.socket(), &own_address(10)).unix, tcp: elsewhere.tcp };
-    let (code, said) = refused(doors.command(&shop.config(), 2)).await;
+    let sockets = GivenSockets { unix: GivenSockets::open(&shop.socket(), &own_address(10)).unix, tcp: elsewhere.tcp };
+    let (code, said) = refused(sockets.command(&shop.config(), 2)).await;
     assert_eq!(code, Some(74), "{said}");
     for words in [&*own_address(9), "but http in [till] is", &address, "pos-agent-http.socket"] {
         assert!(said.contains(words), "{words}: {said}");
     }
 
     std::fs::set_permissions(shop.socket(), std::fs::Permissions::from_mode(0o666)).unwrap();
-    let (code, said) = refused(doors.command(&shop.config(), 1)).await;
+    let (code, said) = refused(sockets.command(&shop.config(), 1)).await;
     assert_eq!(code, Some(74), "{said}");
     assert!(
         said.contains("every user may open") && said.contains("(mode 666)") && said.contains("SocketMode=0660"),
         "{said}"
     );
 
-    let socket = || OwnedFd::from(doors.unix.try_clone().unwrap());
+    let socket = || OwnedFd::from(sockets.unix.try_clone().unwrap());
     let (code, said) = refused(hands_over(socket(), socket(), &shop.config(), 2)).await;
     assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("a second Unix socket"), "{said}");

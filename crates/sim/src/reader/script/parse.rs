@@ -140,14 +140,16 @@ fn read_action(text: &str) -> Result<ScriptAction, ScriptFault> {
         "type" => ScriptAction::Type(pin_plan(words.need("digits, right, wrong, cancel, bypass or nothing")?)?),
         "choose" => match words.need("a number or nothing")? {
             "nothing" => ScriptAction::Choose(None),
-            word => ScriptAction::Choose(Some(number(word, "number from 1 to 9, or nothing", 1..=9)?)),
+            word => ScriptAction::Choose(Some(number(word, "a number from 1 to 9, or nothing", 1..=9)?)),
         },
         "key" => ScriptAction::Key(key(words.need("a key")?)?),
         "too-long" => ScriptAction::TooLong,
         "unplug" => ScriptAction::Unplug(words.next().map(time).transpose()?),
         "plug" => ScriptAction::Plug,
         "reboot" => ScriptAction::Reboot(words.next().map(time).transpose()?),
-        "garbage" => ScriptAction::Garbage(number(words.need("a number")?, "number from 1 to 4096", 1..=MAX_GARBAGE)?),
+        "garbage" => {
+            ScriptAction::Garbage(number(words.need("a number")?, "a number from 1 to 4096", 1..=MAX_GARBAGE)?)
+        }
         "spoil" => ScriptAction::Spoil,
         "silent" => ScriptAction::Silent(words.next().map(time).transpose()?),
         "delay" => ScriptAction::Delay(time(words.need("a time")?)?),
@@ -391,9 +393,9 @@ mod tests {
             ("on pin", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
             ("on pin:", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
             ("on pin: remove,,", "line 1: an action is missing; write on EVENT: ACTION, ACTION"),
-            ("on pin 0: remove", "line 1: \"0\" is not valid; expected: number from 1 on"),
-            ("on pin +1: remove", "line 1: \"+1\" is not valid; expected: number from 1 on"),
-            ("on pin x: remove", "line 1: \"x\" is not valid; expected: number from 1 on"),
+            ("on pin 0: remove", "line 1: \"0\" is not valid; expected: a number from 1"),
+            ("on pin +1: remove", "line 1: \"+1\" is not valid; expected: a number from 1"),
+            ("on pin x: remove", "line 1: \"x\" is not valid; expected: a number from 1"),
             ("on pin: wait 2", "line 1: \"2\" is not valid; expected: time such as 300ms or 2s, of at most an hour"),
             (
                 "on pin: wait 3601s",
@@ -403,12 +405,12 @@ mod tests {
                 "after 99999999999999999999s: remove",
                 "line 1: \"99999999999999999999s\" is not valid; expected: time such as 300ms or 2s, of at most an hour",
             ),
-            ("on pin: garbage 4097", "line 1: \"4097\" is not valid; expected: number from 1 to 4096"),
+            ("on pin: garbage 4097", "line 1: \"4097\" is not valid; expected: a number from 1 to 4096"),
             (
                 "on pin: amount 1000000000000",
                 "line 1: \"1000000000000\" is not valid; expected: amount of at most twelve digits",
             ),
-            ("on pin: choose 0", "line 1: \"0\" is not valid; expected: number from 1 to 9, or nothing"),
+            ("on pin: choose 0", "line 1: \"0\" is not valid; expected: a number from 1 to 9, or nothing"),
         ] {
             assert_eq!(says(text), said, "{text}");
         }
@@ -421,7 +423,7 @@ mod tests {
         assert_eq!(script(&"on pin: remove\n".repeat(MAX_RULES)).rules.len(), MAX_RULES);
         assert_eq!(
             says(&"on pin: remove\n".repeat(MAX_RULES + 1)),
-            "line 501: more than 500 rules; a script may not be larger"
+            "line 501: the script has more than 500 rules; make it smaller"
         );
         assert!(says(&format!("on pin: remove{}", ",remove".repeat(MAX_ACTIONS))).contains("20 actions"));
         let long = "x".repeat(10_000);

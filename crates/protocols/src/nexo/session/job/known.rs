@@ -136,10 +136,12 @@ impl Job {
                 if let Some(sale) = sales.iter().find(charged) {
                     let why = match told::service_id_of(sale) {
                         Some(id) => format!(
-                            "a payment for this SaleTransactionID was made, or may have been made, with ServiceID {id}; query that \
-                             ServiceID with TransactionStatus"
+                            "a payment for this SaleTransactionID was made, or may have been made, with ServiceID \
+                             {id}; query that ServiceID with TransactionStatus"
                         ),
-                        None => "a payment for this SaleTransactionID was made, or may have been made; query it with TransactionStatus".to_owned(),
+                        None => "a payment for this SaleTransactionID was made, or may have been made; query it with \
+                                 TransactionStatus"
+                            .to_owned(),
                     };
                     return self.reject(&why, flow);
                 }
