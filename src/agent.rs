@@ -210,13 +210,13 @@ async fn work(
         }
         // Devices act first; messages and receipts follow.
         tokio::task::yield_now().await;
-        agent.engine.tell_and_print();
+        agent.tell_and_print();
     }
 }
 
 /// Sends the last messages, receipts and answers when the agent stops.
 async fn end(mut agent: Agent, mut ends: Ends, tills: Option<Served>) {
-    agent.engine.tell_and_print();
+    agent.tell_and_print();
     agent.look_at_the_journal();
     agent.rescue_the_journal();
     agent.note_the_end();
@@ -253,6 +253,14 @@ impl Agent {
         engine.hear_what_waits();
         engine.mark_old_copy();
         engine.journal.keep_small(engine.devices.reader.in_use_by.is_some());
+    }
+
+    /// Tells the tills and prints. Then answers the requests that waited for a complete receipt.
+    fn tell_and_print(&mut self) {
+        self.engine.tell_and_print();
+        for command in std::mem::take(&mut self.engine.sales.receipts_due) {
+            self.till_asks(command);
+        }
     }
 
     /// Checks that the journal is in place before the agent promises anything that depends on it.

@@ -92,7 +92,7 @@ pub struct Terminal {
     /// `es`, `nl` or `pl`.
     #[serde(default = "defaults::language")]
     pub language: String,
-    /// The shop's country (ISO 3166-1), such as `FR`.
+    /// The shop's country (ISO 3166-1), such as `FR`. Its law decides the default of `customer` in `[receipts]`.
     pub country: Option<String>,
     /// The only currency of the terminal's transactions (ISO 4217), such as `EUR`.
     pub currency: String,

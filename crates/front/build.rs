@@ -26,8 +26,20 @@ use serde_json::{Map, Value};
 
 /// The groups of words that no screen in the cashier's document needs. `reason` also belongs to them: until it is
 /// loaded, the page shows the agent's sentence.
-const LATER_WORDS: [&str; 12] =
-    ["act", "day", "detail", "display", "entry", "look", "pair", "reason", "role", "sales", "sign", "terminal"];
+const LATER_WORDS: [&str; 12] = [
+    "act",
+    "customers-screen",
+    "day",
+    "detail",
+    "entry",
+    "look",
+    "pair",
+    "reason",
+    "role",
+    "sales",
+    "sign",
+    "terminal",
+];
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 

@@ -220,6 +220,7 @@ fn print(engine: &mut Engine, number: SaleNumber, paper: Paper) {
     for (copy, page) in handed.to_keep {
         engine.journal.keep_receipt(number, copy, page);
     }
+    engine.sales.receipt_is_complete(number);
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         self.look_at_the_journal();
         let engine = &mut self.engine;
+        let Some(command) = engine.sales.keep_until_settled(command) else { return };
         // A till that has disconnected gets no answer, but its request is recorded.
         match command {
             Command::Begin { wanted, reply } => {

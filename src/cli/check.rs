@@ -47,9 +47,9 @@ fn tills(till: &config::Till) {
 /// Returns how customers get the copy of an approved sale.
 fn receipts(customer: config::CustomerCopy) -> &'static str {
     match customer {
-        config::CustomerCopy::Print => "the customer's copy of a sale is printed",
-        config::CustomerCopy::Ask => "the customer's copy of a sale is printed on demand",
-        config::CustomerCopy::None => "the customer's copy of a sale is not printed",
+        config::CustomerCopy::Print => "the customer's copy of a sale is printed, if a printer's copies include it",
+        config::CustomerCopy::Ask => "the customer's copy of a sale is printed only on demand",
+        config::CustomerCopy::None => "the customer's copy of a sale is not printed automatically",
     }
 }
 
@@ -60,6 +60,13 @@ fn warnings(config: &config::Config) -> Vec<String> {
         warnings.push(
             "terminal.max-amount is not set: a typing error can charge up to 9999999999.99; set it to the maximum \
              amount of one payment, for example \"5000.00\""
+                .to_owned(),
+        );
+    }
+    if config.receipts.receipt_url.as_ref().is_some_and(|url| !url.contains_number()) {
+        warnings.push(
+            "receipts.receipt-url has no {number}: if two tills use the same reference, their receipts have the same \
+             address; add {number}"
                 .to_owned(),
         );
     }
@@ -91,10 +98,10 @@ impl Check {
         for printer in &config.printer {
             out::say(&format!("  printer   {}", printer.port));
         }
-        if config.printer.is_empty() {
-            out::say("  printer   none; receipts are kept");
+        match config.printer.is_empty() {
+            true => out::say("  printer   none; receipts are kept"),
+            false => out::say(&format!("  receipts  {}", receipts(config.customer_copy()))),
         }
-        out::say(&format!("  receipts  {}", receipts(config.customer_copy())));
         tills(&config.till);
         for warning in &warnings {
             out::say(&format!("  WARNING   {warning}"));

@@ -18,7 +18,8 @@ pub(super) struct Receipt {
     /// Characters per line, 24 to 64 [default: the width of the terminal's paper]
     #[arg(long, value_name = "COLUMNS", conflicts_with = "print")]
     width: Option<u8>,
-    /// Print the receipt instead of showing it; if it was printed before, it is marked as a duplicate
+    /// Print the receipt instead of showing it; only a customer's copy on demand can be the first print, all others are
+    /// duplicates
     #[arg(long)]
     print: bool,
     #[command(flatten)]

@@ -11,8 +11,9 @@ use super::{Config, Template, Terminal};
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Receipts {
-    /// The customer's copy of an approved sale: by default `ask` in France, otherwise `print`. All other receipts
-    /// follow `copies` of `[[printer]]`.
+    /// The way to give a customer the copy of an approved sale. Without this key, it is `ask` in France and `print`
+    /// elsewhere. All other receipts follow `copies` of `[[printer]]`. A till that prints receipts itself gets both copies
+    /// and must obey the law itself.
     pub customer: Option<CustomerCopy>,
     /// The address of a receipt on the shop's or the till's server, with the placeholders of `qr`. The page shows it as
     /// a QR code, and webhooks send the receipt.
@@ -25,11 +26,11 @@ pub struct Receipts {
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
 pub enum CustomerCopy {
-    /// Printed.
+    /// Printed, if `copies` of a printer includes it.
     Print,
-    /// Printed on demand.
+    /// Printed only on demand. The page offers it after the sale.
     Ask,
-    /// Not offered.
+    /// Not printed automatically, and not offered after the sale.
     None,
 }
 
@@ -65,7 +66,7 @@ pub(super) fn check_values(found: &mut FaultList, receipts: &Receipts, terminal:
     }
 }
 
-/// Returns whether the law forbids to print each customer's copy of a sale. This is so in France since 1 August 2023,
+/// Returns whether the law forbids printing each customer's copy of a sale. This is so in France since 1 August 2023,
 /// with its overseas departments (code de l'environnement, L. 541-15-10 IV). Cancelled, unsuccessful and pre-authorised
 /// payments and credits are exempt (D. 541-371).
 fn prints_on_demand(terminal: &Terminal) -> bool {

@@ -221,7 +221,7 @@ pub enum Command {
         /// The receipt.
         reply: oneshot::Sender<Result<Box<ReceiptView>, Refused>>,
     },
-    /// Print a receipt, marked as a duplicate if it was printed before.
+    /// Print a receipt, marked as a duplicate unless it is the first print on demand.
     Print {
         /// The till's name.
         till: String,

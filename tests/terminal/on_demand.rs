@@ -57,6 +57,22 @@ async fn in_france_the_customers_copy_of_a_sale_is_printed_on_demand_and_once() 
     next_is(&mut counter, "sale-2", "CUSTOMER", false).await;
 }
 
+/// The card's last answer is on the receipt. A till that asks at once gets neither an incomplete receipt nor a duplicate.
+#[tokio::test]
+async fn a_receipt_that_is_asked_for_before_the_cards_last_answer_waits_for_it() {
+    let mut counter = Counter::open_with(with(&[FRANCE])).await;
+    counter.shop.reader.run_script("on continue 1: delay 1s".parse().unwrap());
+    counter.sell("sale-1", "12.34", "tap", Tap).await;
+    assert_eq!(ended(&counter.until_ended("sale-1").await), Some(OutcomeWord::Approved));
+    let (shown, _) = tokio::join!(counter.receipt("sale-1", "customer"), demand(&counter, "sale-1", "customer"));
+    for copy in ["MERCHANT", "CUSTOMER"] {
+        next_is(&mut counter, "sale-1", copy, false).await;
+    }
+    assert_eq!(counter.receipt("sale-1", "customer").await, shown);
+    demand(&counter, "sale-1", "customer").await;
+    next_is(&mut counter, "sale-1", "CUSTOMER", true).await;
+}
+
 #[tokio::test]
 async fn in_france_receipts_of_refunds_voids_and_declined_sales_are_printed() {
     let mut counter = Counter::open_with(with(&[FRANCE])).await;

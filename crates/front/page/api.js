@@ -63,6 +63,8 @@ export async function ask(method, path, { body, ms = waitFor(method, path), sign
   if (said && json === null) throw new Lost("half an answer");
   return json;
 }
+/** The limit for a request of the settings or the session. */
+export const SETTINGS_MS = 4000;
 export const get = (path, how) => ask("GET", path, how);
 export const post = (path, body, how) => ask("POST", path, { ...how, body });
 
@@ -116,7 +118,7 @@ async function stream(path, after, on, signal, token = null) {
 /** Streams the events of transactions and of parts of the terminal. */
 export const listen = (on, signal) => stream("/v1/events", lastId, on, signal);
 /** Streams to the customer's screen what a customer may see; `anew` from the present state on. */
-export const listenAsDisplay = (token, anew, on, signal) => stream("/front/customer", anew ? "" : lastId, on, signal, token);
+export const listenAsCustomer = (token, anew, on, signal) => stream("/front/customer", anew ? "" : lastId, on, signal, token);
 /** Streams the tills that wait to be paired and the time left for further tills: immediately, and at each change. */
 export const pairing = (event, signal) => stream("/front/events", "", { open() {}, event }, signal);
 

@@ -1,15 +1,15 @@
-// The customer's screen: a display without controls. It listens to the front, and shows what `seen.js` returns.
+// The customer's screen, which has no controls. It listens to the front, and shows the pictures of `picture.js`.
 
 import * as api from "./api.js";
 import { fill, h, icon, qr } from "./dom.js";
 import { payable } from "./draft.js";
-import { isNewer, keepLink, loadAgain, stayAwake } from "./link.js";
+import { isNewer, keepLink, loadAgain, nextSettings, stayAwake, takeWords } from "./link.js";
 import { loadFont, logo, showAccent } from "./look.js";
-import { seen, staysMs } from "./seen.js";
+import { pictureOf, staysMs } from "./picture.js";
 import { begin, isUnderWay, reduce } from "./state.js";
-import { first, language, LANGUAGES, load, money, setExponent, speak, t } from "./words.js";
+import { first, language, LANGUAGES, load, money, t } from "./words.js";
 
-const TOKEN = "pos.display";
+const TOKEN = "pos.customer";
 /** The pause after a refused token. It stays below the front's limit of wrong tokens, and finds a new token soon. */
 const REFUSED_MS = 5000;
 
@@ -24,8 +24,8 @@ let unsure = false;
 let cardLeft = false;
 let token = null;
 let loaded = false;
-/** The picture of the transaction, also while none is shown because the connection is lost. */
-let stands = { name: null, reference: null, since: 0 };
+/** The picture that a connection would show, and since when. An outcome also ages while the connection is lost. */
+let picture = { name: null, reference: null, since: 0 };
 let drawn = null;
 
 /* ---- the token ---- */
@@ -44,10 +44,10 @@ addEventListener("hashchange", () => { takeToken(); connection.cut(); });
 
 /* ---- events ---- */
 
-/** Handles an event. Its effects are requests of a cashier's page, which a display does not have. */
+/** Handles an event. Its effects are requests of a cashier's page, which this screen does not send. */
 function dispatch(event) {
   [state] = reduce(state, { now: Date.now(), tick: performance.now(), ...event });
-  // A display watches no other transaction.
+  // This screen watches no other transaction.
   state = { ...state, open: [], notices: [] };
   draw();
 }
@@ -81,7 +81,7 @@ const connection = keepLink({
   async listen(on, signal) {
     takeToken();
     if (!token) throw new api.Problem(401);
-    await api.listenAsDisplay(token, anew, on, signal);
+    await api.listenAsCustomer(token, anew, on, signal);
   },
   opened() {
     [paired, anew] = [true, false];
@@ -96,13 +96,12 @@ const connection = keepLink({
     clear();
     return REFUSED_MS;
   },
-  told: (word) => dispatch(word === "up" ? { type: "link-up" } : { type: "link-lost", agent: word === "agent-down" }),
+  told: dispatch,
 });
 
 async function readSettings(sent) {
   try {
-    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000, sent }) };
-    setExponent(settings.exponent);
+    settings = await nextSettings(settings, sent);
     draw();
   } catch { /* asked again later */ }
 }
@@ -120,38 +119,41 @@ function draw() {
   if (!loaded) return;
   speakTheirs();
   const { job } = state;
-  const [link, reference] = [paired ? state.link : "unpaired", job?.reference];
-  const [picture, { name }] = [link, "up"].map((of) => seen(job, { link: of, unsure, cardLeft }));
-  if (name !== stands.name || reference !== stands.reference) stands = { name, reference, since: performance.now() };
-  const key = JSON.stringify([picture, job?.sale, settings, language()]);
+  const reference = job?.reference;
+  const how = { unsure, cardLeft };
+  const shown = pictureOf(job, { ...how, link: paired ? state.link : "unpaired" });
+  const { name } = pictureOf(job, { ...how, link: "up" });
+  if (name !== picture.name || reference !== picture.reference) picture = { name, reference, since: performance.now() };
+  const key = JSON.stringify([shown, job?.sale, settings, language()]);
   if (key === drawn) return;
   drawn = key;
   document.title = t("customer.title");
-  document.body.dataset.screen = picture.name;
+  document.body.dataset.screen = shown.name;
   showAccent(settings.accent);
-  fill(main, picture.name === "idle" ? shop() : panel(picture, job?.sale));
+  fill(main, shown.name === "idle" ? shop() : panel(shown, job?.sale));
 }
 /** Builds the shop's logo and name. */
 const shop = () => h("section", { class: "idle" }, logo(settings.logo), h("h1", {}, settings.merchant[0] ?? ""));
 
-function panel({ tone, icon: sign, title, hint, sum, qr: hasCode }, sale) {
+function panel({ name, tone, icon: sign, title, hint, sumWord, hasCode }, sale) {
   const amount = (value) => money(value, sale.currency);
-  const { approvedAmount, tip } = sum ? sale : {};
-  const paid = sum && amount(approvedAmount ?? payable(sale, settings.exponent));
+  const { approvedAmount, tip } = sumWord ? sale : {};
+  const paid = sumWord && amount(approvedAmount ?? payable(sale, settings.exponent));
   return h("section", { class: "panel", "data-tone": tone },
-    sum && h("div", { class: "due" },
-      h("p", { class: "kind" }, t(sum)),
+    sumWord && h("div", { class: "due" },
+      h("p", { class: "kind" }, t(sumWord)),
       h("p", { class: "sum", "data-long": String(paid.length > 9) }, paid),
-      tip && tip !== "ask" && h("p", { class: "tip" }, t("with-tip", { tip: amount(tip) }))),
+      // A part pays the amount first, so it contains the tip only in part.
+      tip && tip !== "ask" && name !== "partial" && h("p", { class: "tip" }, t("with-tip", { tip: amount(tip) }))),
     h("div", { class: "do" }, hasCode ? qr(sale.qr, t("customer.code")) : icon(sign),
       h("div", {}, h("h1", {}, first(title)), hint && h("p", { class: "hint" }, t(hint)), hasCode && tone === "good" && h("p", { class: "hint" }, t("customer.receipt")))));
 }
 
 /** Returns to the shop's name after an outcome, and loads a new version between two customers. */
 function tick() {
-  const stays = staysMs(stands, cardLeft);
-  if (stays !== null && performance.now() - stands.since > stays) clear();
-  if (stands.name === "idle" && state.link === "up" && settings.version && isNewer(settings.version)) loadAgain(settings.version);
+  const stays = staysMs(picture, cardLeft);
+  if (stays !== null && performance.now() - picture.since > stays) clear();
+  if (picture.name === "idle" && state.link === "up" && settings.version && isNewer(settings.version)) loadAgain(settings.version);
 }
 
 let beats = 0;
@@ -162,9 +164,7 @@ async function beat() {
 }
 
 async function boot() {
-  speak(document.documentElement.lang, JSON.parse(document.getElementById("words").textContent));
-  // The words are the end of the document. It is complete, so `start.js` does not load the page again.
-  document.body.dataset.loaded = "true";
+  takeWords();
   takeToken();
   await readSettings(window.asked["/front/settings"]);
   await speakTheirs();

@@ -89,7 +89,7 @@ export function dialog(title, build, kind = "") {
     (box.querySelector("[data-first]") ?? heading).focus();
   });
 }
-/** Builds the button that closes a question without an answer. Its id, if it has one, is also its word. */
-export const closer = (close, props = {}) => button("close", t(props.id ?? "no"), () => close(null), { class: "quiet", ...props });
+/** Builds the button that closes a question without an answer. */
+export const closer = (close, word = "no", props = {}) => button("close", t(word), () => close(null), { class: "quiet", ...props });
 /** Closes every open question, because a more important screen is shown. */
 export const closeDialogs = () => document.querySelectorAll("dialog[open]").forEach((box) => box.dispatchEvent(new Event("leave")));

@@ -237,7 +237,7 @@ async function follow(page, sale, kind) {
   if (isUnderWay(page.state().job)) return page.showOutcome();
   if (kind === "reversal" || kind === "forget-card") {
     const sure = await dialog(t(`kind.${kind}`), (close) => [h("p", {}, t(kind === "reversal" ? "act.sure" : "about.forget-card", { amount: money(sale.approvedAmount ?? payable(sale, exponent), sale.currency) })),
-      h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), closer(close, { "data-first": true }))]);
+      h("div", { class: "answers" }, button("cancelled", t(`do.${kind}`, { amount: shownLeft }), () => close(true), { class: "primary no", id: "do" }), closer(close, "no", { "data-first": true }))]);
     return sure && page.start(kind === "reversal" ? { kind, of: sale.reference } : { kind, registration: sale.registration });
   }
   // For these kinds the amount left is no limit, so the amount is typed.

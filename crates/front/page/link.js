@@ -1,6 +1,8 @@
-// The connection to the front: one stream that is opened again after each loss, and a health request each second.
+// What both documents share: their words and settings, the connection to the front, the load of a new version, and the
+// screen that stays on.
 
-import { get } from "./api.js";
+import { get, SETTINGS_MS } from "./api.js";
+import { setExponent, speak } from "./words.js";
 
 const HEALTH_EVERY_MS = 1000;
 /**
@@ -13,6 +15,18 @@ const REST_MS = 300;
 
 export const sleep = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
+/** Takes the words of the document. They are its end, so it is complete and `start.js` does not load it again. */
+export function takeWords() {
+  speak(document.documentElement.lang, JSON.parse(document.getElementById("words").textContent));
+  document.body.dataset.loaded = "true";
+}
+/** Reads the front's settings and adds them to those `before`. `sent` is a request that is already on its way. */
+export async function nextSettings(before, sent) {
+  const settings = { ...before, ...await get("/front/settings", { ms: SETTINGS_MS, sent }) };
+  setExponent(settings.exponent);
+  return settings;
+}
+
 async function health() {
   const asked = performance.now();
   try {
@@ -23,10 +37,14 @@ async function health() {
   }
 }
 
+/** Returns the event about a lost connection. */
+const lost = (found) => ({ type: "link-lost", agent: found === "agent-down" });
+
 /**
  * Keeps a stream open. `listen(on, signal)` is a stream of `api.js`, `opened()` is called when it is open, and `event`
  * with each of its events. `failed` gets the error that ended it; its result is the pause before the next attempt.
- * `told` gets the state of the connection: `up`, `lost` or `agent-down`. While `rests()` is true, nothing is opened.
+ * `told` gets the events about the state of the connection: `link-up` and `link-lost`. While `rests()` is true, nothing
+ * is opened.
  */
 export function keepLink({ listen, opened, event, failed, told, rests = () => false }) {
   let stream = new AbortController();
@@ -51,7 +69,7 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
         // When a stream ends although the server answers, it is opened again immediately. Only then the connection counts
         // as lost.
         if (found === "up" && tries === 0 && pause === AGAIN_MS) continue;
-        told(found === "agent-down" ? found : "lost");
+        told(lost(found));
       }
       await sleep(pause);
     }
@@ -61,10 +79,10 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
     const found = await health();
     if (found === "unsure" || rests()) return found;
     if (found !== "up") {
-      told(found);
+      told(lost(found));
       // A cut connection gives no error: the stream is opened again.
       if (found === "lost") stream.abort();
-    } else if (up) told("up");
+    } else if (up) told({ type: "link-up" });
     return found;
   }
   /** Calls `beats` each second for ever. */
@@ -76,14 +94,6 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
     stream.abort();
   }
   return { keep, beat, beatForEver, cut };
-}
-
-/** Loads a part of the page until it has come. `part` gets the number of failures; `failed` follows each of them. */
-export async function untilLoaded(part, failed) {
-  for (let tries = 0; ; tries += 1) {
-    try { return await part(tries); } catch { await sleep(1000); }
-    await failed();
-  }
 }
 
 /** Keeps the screen on: a cashier does not unlock a kiosk before each customer. */

@@ -4,13 +4,13 @@
 import * as api from "./api.js";
 import { closeDialogs, button, fill, h, icon, text } from "./dom.js";
 import { EMPTY, movesMoney } from "./draft.js";
-import { isNewer, keepLink, loadAgain, sleep, stayAwake, untilLoaded } from "./link.js";
+import { isNewer, keepLink, loadAgain, nextSettings, sleep, stayAwake, takeWords } from "./link.js";
 import { loadFont, logo, showAccent } from "./look.js";
 import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
 import * as sound from "./sound.js";
 import { begin, CLOSABLE, isLost, isUnderWay, reduce, screenOf } from "./state.js";
-import { language, load, loadRest, setExponent, speak, t } from "./words.js";
+import { language, load, loadRest, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const DRAFT = "pos.draft";
@@ -27,11 +27,14 @@ const OUTCOME_STAYS_MS = 60000;
 const UNSEEN_MS = 30000;
 
 const at = (id) => document.getElementById(id);
-/** What `later.js` exports: null until it is loaded; and the promise of it. */
+/** The exports of `later.js`; null until they are loaded. */
 let rest = null;
 let restIsLoaded = null;
+/** Resolves to `rest`. */
 const later = new Promise((done) => { restIsLoaded = done; });
-let state = begin(recall("localStorage", MEMORY), recall("sessionStorage", DRAFT));
+// A copied tab also has the draft, and a restored one has that of the day before.
+const reloaded = performance.getEntriesByType("navigation")[0]?.type === "reload";
+let state = begin(recall("localStorage", MEMORY), reloaded && recall("sessionStorage", DRAFT));
 let settings = { languages: ["en"], currency: "EUR", exponent: 2, merchant: [], tips: null, mayTrain: false, customer: false };
 /** The outcome to be trained; null when the page takes money. It belongs to this page alone and survives a reload. */
 let training = null;
@@ -85,7 +88,7 @@ function carryOut(effect) {
   const tell = (type) => (answer) => dispatch({ type, reference, sale: answer, cancel: answer.cancel });
   switch (effect.do) {
     case "remember": return keep(MEMORY, JSON.stringify(effect.memory));
-    case "forget": return forget(reference);
+    case "forget": return forget(effect);
     case "later": return void setTimeout(() => dispatch(effect.event), effect.ms);
     case "sound": return sound.play(effect.name);
     case "abort-post": return posting.abort();
@@ -100,10 +103,10 @@ function carryOut(effect) {
   }
 }
 /** Forgets a transaction that the cashier has left, and tells the customer's screen. */
-function forget(reference) {
+function forget({ reference, till }) {
   if (recall("localStorage", MEMORY)?.reference === reference) localStorage.removeItem(MEMORY);
-  // Without an answer, the screen shows the shop again after half a minute.
-  if (settings.customer) api.post("/front/customer", { reference }).catch(() => {});
+  // Without a till, that screen never had the transaction. Without an answer, it shows the shop after half a minute.
+  if (settings.customer && till) api.post("/front/customer/leave", { reference, till }).catch(() => {});
 }
 const lost = (type, reference) => (error) => { noted(error); dispatch({ type, reference }); };
 
@@ -166,15 +169,12 @@ const connection = keepLink({
   },
   event: heard,
   failed: (error) => void noted(error),
-  told: linked,
+  told: dispatch,
   rests: () => signedOut || asleep,
 });
 function heard(data) {
   if (data.step === "reset") return dispatch({ type: "look" });
   dispatch({ type: "step", data });
-}
-function linked(word) {
-  dispatch(word === "up" ? { type: "link-up" } : { type: "link-lost", agent: word === "agent-down" });
 }
 
 let beats = 0;
@@ -195,8 +195,7 @@ async function beat() {
 
 async function readSettings() {
   try {
-    settings = { ...settings, ...await api.get("/front/settings", { ms: 4000 }) };
-    setExponent(settings.exponent);
+    settings = await nextSettings(settings);
     newer = isNewer(settings.version);
     render();
   } catch { /* asked again later */ }
@@ -226,7 +225,7 @@ function signOut(why) {
 }
 let signInWhy = null;
 async function lock() {
-  try { await api.ask("DELETE", "/front/session", { ms: 4000 }); } catch { /* the session ends automatically */ }
+  try { await api.ask("DELETE", "/front/session", { ms: api.SETTINGS_MS }); } catch { /* the session ends automatically */ }
   signOut("sign.locked");
 }
 
@@ -267,7 +266,7 @@ function wanted() {
   return job ? `sale:${screenOf(job)}:${job.reference}` : "pay";
 }
 
-/** A screen that is not loaded yet: it follows immediately after the keypad, but a slow network takes its time. */
+/** Builds the screen that is shown until `later.js` is loaded. */
 function loadingScreen() {
   const title = h("h1", { tabindex: "-1" }, t("loading"));
   return { el: h("section", {}, title), focus: title };
@@ -343,7 +342,7 @@ function drawShop() {
   fill(at("shop"), logo(settings.logo), settings.merchant[0] ?? "");
   showAccent(settings.accent);
 }
-addEventListener("relook", () => showAccent(settings.accent));
+addEventListener("relook", context.relook);
 
 let barsShown = "";
 function bars() {
@@ -406,23 +405,21 @@ document.addEventListener("visibilitychange", () => {
     stayAwake();
     return void beat();
   }
-  unseen = setTimeout(() => { asleep = true; connection.cut(); linked("lost"); }, UNSEEN_MS);
+  unseen = setTimeout(() => { asleep = true; connection.cut(); dispatch({ type: "link-lost" }); }, UNSEEN_MS);
 });
 /** Another page has changed the stored transaction: if it was closed there, it is not kept here either. */
 addEventListener("storage", (event) => { if (event.key === MEMORY) dispatch({ type: "look" }); });
 at("skip").addEventListener("click", (event) => { event.preventDefault(); at("main").focus(); });
 
 async function boot() {
-  speak(document.documentElement.lang, JSON.parse(at("words").textContent));
-  // The words are the end of the document. It is complete, so `start.js` does not load the page again.
-  document.body.dataset.loaded = "true";
+  takeWords();
   // A browser forgets a cookie after a time: each start keeps the choice for longer.
   if (document.cookie.includes(`${LANGUAGE}=${language()}`)) keepLanguage(language());
   try { training = sessionStorage.getItem(TRAINING) || null; } catch { /* no storage */ }
   api.train(trains());
   const [, who] = await Promise.all([
     readSettingsAtStart(),
-    api.get("/front/session", { ms: 4000, sent: window.asked["/front/session"] }).catch((error) => (error.status === 401 ? "nobody" : null)),
+    api.get("/front/session", { ms: api.SETTINGS_MS, sent: window.asked["/front/session"] }).catch((error) => (error.status === 401 ? "nobody" : null)),
   ]);
   if (who === "nobody") {
     signedOut = true;
@@ -447,6 +444,13 @@ async function loadTheRest() {
   render();
   await loadFont();
 }
+/** Loads a part of the page until it has come. `part` gets the number of failures; `failed` follows each of them. */
+async function untilLoaded(part, failed) {
+  for (let tries = 0; ; tries += 1) {
+    try { return await part(tries); } catch { await sleep(1000); }
+    await failed();
+  }
+}
 const loadStyle = () => new Promise((done, failed) => {
   const lost = () => { sheet.remove(); failed(); };
   const sheet = h("link", { rel: "stylesheet", href: "/assets/later.css", onload: done, onerror: lost });
@@ -460,9 +464,7 @@ async function partIsLost() {
 async function readSettingsAtStart() {
   for (let tries = 0; ; tries += 1) {
     try {
-      const sent = tries ? undefined : window.asked["/front/settings"];
-      settings = { ...settings, ...await api.get("/front/settings", { ms: 4000, sent }) };
-      setExponent(settings.exponent);
+      settings = await nextSettings(settings, tries ? undefined : window.asked["/front/settings"]);
       return;
     } catch { if (tries > 2) return; await sleep(500); }
   }

@@ -82,22 +82,22 @@ export function pairingPart() {
 const isOnlyHere = (host) => /^(localhost|127\.|\[::1\]$)/.test(host);
 
 /** Builds the part that opens the customer's screen, on this device or on another one. */
-export function displayPart() {
+export function customerPart() {
   const wrong = h("p", { class: "wrong", role: "alert" });
-  const ask = button("person", t("display.title"), pair, { id: "display" });
+  const ask = button("person", t("customers-screen.title"), pair, { id: "customer" });
   async function pair() {
     ask.setAttribute("aria-disabled", "true");
     text(wrong, "");
     try {
-      const { address, code } = await api.post("/front/display", {});
+      const { address, code } = await api.post("/front/customer/pair", {});
       await show(address, isOnlyHere(location.hostname) ? null : code);
     } catch (error) { text(wrong, failure(error)); }
     ask.removeAttribute("aria-disabled");
   }
-  const show = (address, code) => dialog(t("display.title"), (close) => [
-    code && h("p", {}, t("display.scan")), code && h("div", { class: "picture" }, qr(code, t("display.scan"))),
+  const show = (address, code) => dialog(t("customers-screen.title"), (close) => [
+    code && h("p", {}, t("customers-screen.scan")), code && h("div", { class: "picture" }, qr(code, t("customers-screen.scan"))),
     h("div", { class: "answers" },
-      button("terminal", t("display.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "display-open" }),
-      closer(close, { id: "close" }))]);
-  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("display.about")), ask, wrong);
+      button("terminal", t("customers-screen.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "customer-open" }),
+      closer(close, "close", { id: "close" }))]);
+  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("customers-screen.about")), ask, wrong);
 }

@@ -27,7 +27,7 @@ export function showClose(which, print) {
     }
     return [paper, said, h("div", { class: "answers" },
       which !== "open" && button("printer", t("day.print"), async () => text(said, await print()), { class: "primary", id: "print" }),
-      button("sales", t("day.csv"), save, { class: "quiet", id: "csv" }), closer(close, { id: "close" }))];
+      button("sales", t("day.csv"), save, { class: "quiet", id: "csv" }), closer(close, "close", { id: "close" }))];
   }, "receipt");
 }
 
@@ -46,7 +46,7 @@ export function showReceipt(page, sale, begin = "customer") {
   let copy = begin;
   return dialog(t("outcome.receipt"), (close) => {
     const paper = h("pre", { class: "paper", tabindex: "0", "aria-label": t("outcome.receipt") });
-    const code = h("div", { class: "code" });
+    const code = h("div", { class: "picture" });
     const said = h("p", { class: "hint", role: "status" });
     const print = async () => text(said, (await printCopy(sale, copy)).words);
     const printer = !sale.training && button("printer", t("receipt.print"), print, { class: "primary", id: "print" });
@@ -68,6 +68,6 @@ export function showReceipt(page, sale, begin = "customer") {
     }
     show(copy);
     return [h("div", { class: "tabs", role: "group" }, copies), paper, code, said,
-      h("div", { class: "answers" }, printer, closer(close, { id: "close" }))];
+      h("div", { class: "answers" }, printer, closer(close, "close", { id: "close" }))];
   }, "receipt");
 }

@@ -366,7 +366,7 @@ function linesFor(name, job, amount, exponent, state) {
   }
   lines.push(cancelWords(job));
   const small = [
-    sale?.state === "ended" && sale.tip && t("with-tip", { tip: amount(sale.tip) }),
+    sale?.state === "ended" && name !== "partial" && sale.tip && t("with-tip", { tip: amount(sale.tip) }),
     sale?.card?.last4 && t("card.line", { brand: sale.card.brand ?? t("fact.card"), last4: sale.card.last4 }),
     sale?.endedAt && t("ended-at", { time: clockSeconds(sale.endedAt) }),
   ];

@@ -8,7 +8,7 @@ import { language, money, t } from "./words.js";
 
 /** Reads who can sign in, and the number of digits of each PIN if it is fixed. */
 async function people() {
-  try { await api.get("/front/session", { ms: 4000 }); } catch (error) {
+  try { await api.get("/front/session", { ms: api.SETTINGS_MS }); } catch (error) {
     if (error.status === 401) return { operators: [], ...error.body };
     throw error;
   }

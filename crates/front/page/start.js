@@ -1,5 +1,5 @@
-// What must happen before the page's own script: the theme and the size of the first picture; the first requests, while
-// the rest of the document is still on the way; and another load of the page if the document broke off.
+// The first script of a document. It sets theme and size before the first picture, and sends the first requests while
+// the rest of the document is on its way. If the end of the document does not come, it loads the page again.
 
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -18,6 +18,7 @@
 window.asked = {};
 for (const path of document.documentElement.dataset.asks.split(" ")) {
   const limit = new AbortController();
+  // The same limit as `SETTINGS_MS` of `api.js`; this script imports nothing.
   setTimeout(() => limit.abort(), 4000);
   window.asked[path] = fetch(path, { cache: "no-store", signal: limit.signal }).then(async (answer) => new Response(await answer.text(), answer));
   // Without a listener, the browser would report a lost answer twice.

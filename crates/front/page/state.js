@@ -304,7 +304,7 @@ export const EVENTS = Object.keys({ ...HANDLERS, ...OF_JOB });
 const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
 const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-again": "attention" };
 
-const forget = (job) => ({ do: "forget", reference: job.reference });
+const forget = (job) => ({ do: "forget", reference: job.reference, till: job.sale?.till });
 const again = (job) => ({ do: "later", ms: RETRY_MS, event: { type: "ask-again", reference: job.reference } });
 
 /** Checks for the same transaction: a reference is unique only together with its till. */

@@ -3,7 +3,7 @@
 
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
-import { displayPart, pairingPart } from "./pairing.js";
+import { customerPart, pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
 import { badge, whoseWords, whyOf } from "./sale.js";
 import { languageChoice } from "./signin.js";
@@ -22,7 +22,7 @@ export function terminalScreen(page) {
   const foot = h("p", { class: "hint" });
   const { customer } = page.settings();
   const select = languageChoice(page, (name) => LANGUAGES[name]?.[1] ?? name);
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && displayPart(), lookPart(page.relook), foot);
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && customerPart(), lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {

@@ -301,11 +301,14 @@ fn without_wait(target: &str) -> String {
     format!("{path}?{}", Serializer::new(String::new()).extend_pairs(pairs).finish())
 }
 
+/// The longest value of a header that is passed on to the agent, in bytes.
+pub(crate) const LONGEST_HEADER: usize = 256;
+
 /// Returns the headers that are passed on to the agent.
 fn passed_on(given: &HeaderMap, caller: &Caller) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for name in [ACCEPT, LAST_EVENT_ID, SUPERVISOR] {
-        if let Some(value) = given.get(&name).filter(|value| value.len() <= 256) {
+        if let Some(value) = given.get(&name).filter(|value| value.len() <= LONGEST_HEADER) {
             headers.insert(name, value.clone());
         }
     }

@@ -8,7 +8,7 @@
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
-//! | `/front/display`; `POST /front/customer` | users of the page: pair the customer's screen; leave an outcome | here |
+//! | `/front/customer/pair`, `/front/customer/leave` | users of the page: pair the customer's screen; leave an outcome | here |
 //! | `GET /front/customer` | the customer's screen, which may use no other protected path | `customer` |
 //! | `/v1/…` | users of the page, and paired tills | `forward` |
 //!
@@ -143,7 +143,7 @@ impl Front {
         let (headers, path) = (request.headers(), request.uri().path());
         let lasting = |owner: &Owner| match owner.is_stranger() {
             true => Lasting::Answer,
-            false if path == "/front/events" || owner == &Owner::Display => Lasting::Stream,
+            false if path == "/front/events" || owner == &Owner::Customer => Lasting::Stream,
             false => forward::lasting(request.method(), path, request.uri().query()),
         };
         let token = match bearer(headers) {
@@ -180,7 +180,7 @@ impl Front {
         let stranger = Owner::Stranger(way.whence());
         match token {
             Token::Of(till) => return Owner::Till(till.clone()),
-            Token::Display => return Owner::Display,
+            Token::Customer => return Owner::Customer,
             Token::Wrong => return stranger,
             Token::None if asker.is_listed() || !self.config.page.on => return stranger,
             Token::None => {}
@@ -200,8 +200,8 @@ impl Front {
         (asker, token): (&Asker, Token),
         counted: (Lasting, &UnderWay),
     ) -> Result<Answer, Problem> {
-        if let Token::Display = token {
-            return self.for_display(&request, asker).await;
+        if let Token::Customer = token {
+            return self.for_customer(&request, asker).await;
         }
         let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let is_read = matches!(method, Method::GET | Method::HEAD);
@@ -243,10 +243,10 @@ impl Front {
         }
     }
 
-    /// Answers a request with the display's token, which is good for one path. Every new path is closed to it.
-    async fn for_display(&self, request: &Request<Incoming>, asker: &Asker) -> Result<Answer, Problem> {
+    /// Answers a request with the token of the customer's screen. Every path except `GET /front/customer` refuses it.
+    async fn for_customer(&self, request: &Request<Incoming>, asker: &Asker) -> Result<Answer, Problem> {
         if (request.method(), request.uri().path()) != (&Method::GET, "/front/customer") || asker.is_listed() {
-            return Err(not_for_display());
+            return Err(not_for_customer());
         }
         self.customer_is_on()?;
         let token = bearer(request.headers()).flatten().unwrap_or_default();
@@ -296,13 +296,13 @@ impl Front {
                     screen";
                 Err(Problem::unauthorized("unauthorized", detail))
             }
-            (&Method::POST, "/front/customer") => {
+            (&Method::POST, "/front/customer/leave") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 self.customer_is_on()?;
                 self.customer.leave(fields::<LeftTransaction>(request).await?);
                 Ok(empty_answer(StatusCode::NO_CONTENT))
             }
-            (&Method::POST, "/front/display") => {
+            (&Method::POST, "/front/customer/pair") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 self.customer_is_on()?;
                 let page = self.guard.origin(request.headers(), way)?;
@@ -331,7 +331,7 @@ impl Front {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
             Token::Wrong => return Err(self.wrong_token(way)),
-            Token::Display => return Err(not_for_display()),
+            Token::Customer => return Err(not_for_customer()),
             Token::None => {}
         }
         if asker.is_listed() || !self.config.page.on {
@@ -345,7 +345,7 @@ impl Front {
     /// Finds the owner of a token.
     fn token(&self, token: &str) -> Token {
         if self.customer.knows(token) {
-            return Token::Display;
+            return Token::Customer;
         }
         self.pairings.whose(token, Instant::now()).map_or(Token::Wrong, Token::Of)
     }
@@ -465,7 +465,8 @@ impl Front {
         let tills: Vec<Value> = self.tills.iter().map(|till| till.status()).collect();
         let agent = json!({ "state": state, "since": rfc3339(standing.since), "notNamed": self.agent.not_named() });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
-                "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()), "customersScreen": self.customer.status() })
+                "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()),
+                "customersScreen": self.customer.status() })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {
@@ -510,17 +511,19 @@ fn told(pairings: &Pairings) -> Value {
 
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
-    let of_page = ["/front/customer", "/front/display", "/front/events", "/front/pairing"];
+    let of_page =
+        ["/front/customer", "/front/customer/leave", "/front/customer/pair", "/front/events", "/front/pairing"];
     path.starts_with("/v1/") || path.starts_with(QR) || of_page.contains(&path)
 }
 
-/// The till's token in a request.
+/// The token in a request.
 enum Token {
     None,
     Wrong,
+    /// The token of this till.
     Of(String),
     /// The token of the customer's screen.
-    Display,
+    Customer,
 }
 
 /// Returns the page as the caller, if it needs no session or sends one. The agent checks that session later.
@@ -551,8 +554,8 @@ fn of_status(status: &Value, operators: bool) -> Value {
     })
 }
 
-/// Returns the refusal of every request with the display's token except one.
-fn not_for_display() -> Problem {
+/// Returns the refusal of a path that the customer's screen may not use.
+fn not_for_customer() -> Problem {
     Problem::forbidden("this token is only for the customer's screen, which may only use GET /front/customer")
 }
 

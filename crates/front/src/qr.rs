@@ -1,6 +1,6 @@
 //! Web addresses as QR codes, for the page. A customer opens the address on their own device, so no one has to type it.
-//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, or of the customer's
-//! screen.
+//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, or of the
+//! customer's screen.
 
 use std::fmt::Write as _;
 
@@ -16,18 +16,25 @@ use crate::problem::{Answer, Problem, json_answer};
 /// The longest text in bytes, which is the longest address that the interface permits (`redirect.url`).
 const LONGEST: usize = 2048;
 
+/// The addresses that a customer opens: of the receipt, or of the page where the customer must act.
+const ADDRESSES: [&str; 2] = ["receiptUrl", "redirectUrl"];
+
+/// Returns the address of a transaction that a customer opens, if it has one.
+pub(crate) fn address_of(sale: &Value) -> Option<&str> {
+    ADDRESSES.iter().find_map(|name| sale.get(*name)?.as_str())
+}
+
 /// Returns the code with the address of a transaction, as the agent's answer names it. A refusal is passed on.
 ///
 /// # Errors
-/// Returns a [`Problem`] if the transaction has no address.
+/// Returns a [`Problem`] if the agent's answer is lost, or if the transaction has no address that fits in a code.
 pub(crate) async fn of_sale(answer: Response<AnswerBody>) -> Result<Answer, Problem> {
     if answer.status() != StatusCode::OK {
         return Ok(handed_back(answer.map(BodyExt::boxed_unsync)));
     }
     let sale = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
     let sale: Value = serde_json::from_slice(&sale).unwrap_or_default();
-    let address = ["receiptUrl", "redirectUrl"].iter().find_map(|name| sale[*name].as_str());
-    let drawn = drawn(address.ok_or_else(Problem::not_found)?).map_err(Problem::malformed)?;
+    let drawn = address_of(&sale).and_then(|address| drawn(address).ok()).ok_or_else(Problem::not_found)?;
     Ok(json_answer(StatusCode::OK, &drawn))
 }
 

@@ -56,7 +56,7 @@ const NEXO: Limits = Limits { requests: 16, ..TILL };
 const PAGE: Limits = Limits { connections: 32, requests: 8, cancels: 2, lists: 2, waits: 4, streams: 6 };
 
 /// The limits of the customer's screen, which only listens. While its page reloads, it may have two streams.
-const DISPLAY: Limits = Limits { connections: 4, requests: 2, cancels: 0, lists: 0, waits: 0, streams: 2 };
+const CUSTOMER: Limits = Limits { connections: 4, requests: 2, cancels: 0, lists: 0, waits: 0, streams: 2 };
 
 /// The caller whose limits a request counts towards.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,7 +70,7 @@ pub(crate) enum Owner {
     /// A till that speaks nexo, by its name at the agent.
     Nexo(String),
     /// The customer's screen, identified by its token.
-    Display,
+    Customer,
     /// A page that needs no session, by its address.
     Page(Whence),
     /// An operator's session that the agent knows.
@@ -83,7 +83,7 @@ impl Owner {
             Self::Stranger(_) | Self::NexoUnread(_) => STRANGER,
             Self::Till(_) => TILL,
             Self::Nexo(_) => NEXO,
-            Self::Display => DISPLAY,
+            Self::Customer => CUSTOMER,
             Self::Page(_) | Self::Session(_) => PAGE,
         }
     }

@@ -51,7 +51,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The pause before the front asks the agent again, for its stream of events or for a receipt.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// The largest receipt in bytes. The longest lines of gateway and shop fill a sixth of it, as text and as rows.
+/// The largest receipt in a message, in bytes: six times the size of a receipt whose lines all have their maximum length.
 const MOST_RECEIPT: usize = 64 * 1024;
 
 /// Returns the key that a text `whsec_…` contains.
@@ -140,7 +140,7 @@ impl Webhook {
                 while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
                     let taken = self.wants(&event);
                     if taken {
-                        self.deliver(&self.message(&event, &agent, (&state, now())).await, now).await;
+                        self.deliver(&self.message(&event, &agent, &state, now).await, now).await;
                     }
                     let first = after.is_none();
                     if let Some(id) = event.id {
@@ -181,17 +181,17 @@ impl Webhook {
     }
 
     /// Returns the message of an event. If the event already has a message on disk, that message is used.
-    async fn message(&self, event: &Event, agent: &Agent, (state, now): (&StateFolder, SystemTime)) -> Message {
+    async fn message(&self, event: &Event, agent: &Agent, state: &StateFolder, now: fn() -> SystemTime) -> Message {
         let (file, id) = (format!("webhook-{}-message.json", self.config.name), id_of(event));
         let kept: Option<Message> = state.read(&file).ok().flatten();
         if let Some(kept) = kept.filter(|kept| kept.id == id) {
             return kept;
         }
         let mut data: Value = serde_json::from_str(&event.data).unwrap_or_default();
-        if let Some(receipt) = self.receipt(&data["sale"], agent).await {
+        if let Some(receipt) = self.receipt(&data["sale"], agent, now).await {
             data["receipt"] = receipt;
         }
-        let body = json!({ "type": event.step, "timestamp": rfc3339(now), "data": data }).to_string();
+        let body = json!({ "type": event.step, "timestamp": rfc3339(now()), "data": data }).to_string();
         let message = Message { id, body };
         if let Err(error) = state.write(&file, &message) {
             tracing::error!(%error, "a webhook's message could not be saved: after a restart, the message has a \
@@ -200,24 +200,27 @@ impl Webhook {
         message
     }
 
-    /// Asks the agent for the customer's copy of a transaction whose receipt has an address. If the agent is away, the
-    /// event waits for it as for a receiver that is away.
-    async fn receipt(&self, sale: &Value, agent: &Agent) -> Option<Value> {
+    /// Asks the agent for the customer's copy of a transaction whose receipt has an address. While the agent does not
+    /// answer, the front asks again until `give-up-after-h`. Then it sends the event without the receipt.
+    async fn receipt(&self, sale: &Value, agent: &Agent, now: fn() -> SystemTime) -> Option<Value> {
         sale["receiptUrl"].as_str()?;
         let (till, reference) = (sale["till"].as_str()?, sale["reference"].as_str()?);
         let target = format!("/v1/sales/{}/receipt?copy=customer&till={}", encoded(reference), encoded(till));
-        let began = Instant::now();
-        let why = loop {
-            match agent.ask_json(Question::get(&target)).await {
+        let (began, since) = (Instant::now(), now());
+        for attempt in 1.. {
+            let (why, may_change) = match agent.ask_json(Question::get(&target)).await {
                 Ok((StatusCode::OK, receipt)) if receipt.to_string().len() <= MOST_RECEIPT => return Some(receipt),
-                Ok((StatusCode::OK, _)) => break format!("it has more than {MOST_RECEIPT} bytes"),
-                Ok((status, _)) if status.is_client_error() => break status.to_string(),
-                Ok((status, _)) if began.elapsed() > self.config.give_up => break status.to_string(),
-                Err(error) if began.elapsed() > self.config.give_up => break error.to_string(),
-                Ok(_) | Err(_) => sleep(ASK_AGAIN).await,
+                Ok((StatusCode::OK, _)) => (format!("it has more than {MOST_RECEIPT} bytes"), false),
+                Ok((status, _)) => (format!("the agent answered {status}"), !status.is_client_error()),
+                Err(error) => (error.to_string(), true),
+            };
+            if !may_change || began.elapsed() > self.config.give_up {
+                tracing::error!(webhook = self.config.name, reference, why, "an event is sent without its receipt");
+                break;
             }
-        };
-        tracing::error!(webhook = self.config.name, reference, why, "an event is sent without its receipt");
+            self.change(|standing| standing.failing = Some((since, attempt, format!("no receipt: {why}"))));
+            sleep(ASK_AGAIN).await;
+        }
         None
     }
 

@@ -95,9 +95,11 @@ impl ComposingClose<'_> {
         }
     }
 
-    /// Adds the parts, each followed by its shift, if it has one.
+    /// Adds the parts, each followed by its shift, if it has one. A shift that moved no money is a part of its own.
     fn parts(&mut self, title: Message, parts: &[Turnover], shifts: &[Shift]) {
-        if parts.is_empty() {
+        let is_part = |shift: &Shift| parts.iter().any(|part| part.name.as_ref() == Some(&shift.operator));
+        let others: Vec<&Shift> = shifts.iter().filter(|shift| !shift.kinds.is_empty() && !is_part(shift)).collect();
+        if parts.is_empty() && others.is_empty() {
             return;
         }
         self.page.push(ReceiptRow::Rule);
@@ -105,17 +107,21 @@ impl ComposingClose<'_> {
         for Turnover { name, currency, count, net, .. } in parts {
             self.line(&format!("{} {count}", name.as_deref().unwrap_or_default()), net, currency);
             for shift in shifts.iter().filter(|shift| Some(&shift.operator) == name.as_ref()) {
-                self.shift(shift, currency);
+                self.shift(shift, |sum| sum.currency == *currency);
             }
+        }
+        for shift in others {
+            self.page.push(ReceiptRow::Left(shift.operator.clone()));
+            self.shift(shift, |_| true);
         }
     }
 
-    /// Adds the sums of an operator in one currency, by kind, and the tips.
-    fn shift(&mut self, Shift { kinds, tips, .. }: &Shift, currency: &str) {
+    /// Adds the chosen sums of an operator, by kind, and the tips.
+    fn shift(&mut self, Shift { kinds, tips, .. }: &Shift, is_chosen: impl Fn(&Sum) -> bool) {
         let of_kinds = kinds.iter().map(|sum| (self.words.title(sum.kind), sum));
         let of_tips = tips.iter().map(|sum| (self.words.label(Message::TipsInSales), sum));
-        for (label, sum) in of_kinds.chain(of_tips).filter(|(_, sum)| sum.currency == currency) {
-            self.line(&format!("- {label} {}", sum.count), &sum.sum, currency);
+        for (label, sum) in of_kinds.chain(of_tips).filter(|(_, sum)| is_chosen(sum)) {
+            self.line(&format!("- {label} {}", sum.count), &sum.sum, &sum.currency);
         }
     }
 

@@ -52,9 +52,19 @@ impl Template {
         let is_host = |host: &str| !host.is_empty() && !host.contains([' ', '@', '{']);
         check(host.is_some_and(is_host), key, "is not an address of a web server", REMEDY)?;
         check(!self.0.contains(' '), key, "contains a space", REMEDY)?;
-        let names_one = |part: &Part<'_>| matches!(part, Part::Value(Value::Reference | Value::Number));
-        let names_one = parts(&self.0).is_ok_and(|parts| parts.iter().any(names_one));
+        let names_one = self.contains(&[Value::Reference, Value::Number]);
         check(names_one, key, "is the same address for different receipts", REMEDY)
+    }
+
+    /// Returns whether the text contains the transaction's number, which is unique on a terminal.
+    #[must_use]
+    pub fn contains_number(&self) -> bool {
+        self.contains(&[Value::Number])
+    }
+
+    fn contains(&self, values: &[Value]) -> bool {
+        let is_one = |part: &Part<'_>| matches!(part, Part::Value(value) if values.contains(value));
+        parts(&self.0).is_ok_and(|parts| parts.iter().any(is_one))
     }
 
     /// Fills in the values. They are percent-encoded as in an address (RFC 3986, 2.1), so that a till's reference

@@ -175,7 +175,7 @@ pub enum ReaderEvent {
         /// The step.
         progress: ReaderProgress,
     },
-    /// The card names a language that the reader's texts have. It may be sent again.
+    /// The card names a language of the texts for the reader. The session may report it more than once.
     Language {
         /// The transaction.
         sale: SaleNumber,

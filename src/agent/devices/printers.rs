@@ -21,8 +21,8 @@ use crate::agent::views::states::state_of_printer;
 
 /// The copies, in the order in which they are printed.
 const COPIES: [ReceiptCopy; 2] = [ReceiptCopy::Merchant, ReceiptCopy::Customer];
-/// The greatest number of copies that wait for a customer's demand. Customers ask at the counter, and a hundred sales
-/// later they are gone.
+/// The number of sales whose first print on demand is no duplicate: the latest ones. Customers ask at the counter, soon
+/// after the sale.
 const MOST_ON_DEMAND: usize = 100;
 
 /// Returns the texts of the terminal's language.
@@ -50,8 +50,8 @@ pub(in crate::agent) struct PrinterControl {
     customer: CustomerCopy,
     /// The address of a receipt on the shop's server.
     receipt_url: Option<Template>,
-    /// The sales whose customer's copy was never printed and may be demanded. The first print is no duplicate. After a
-    /// restart nothing is known about earlier prints, and every print is a duplicate: there are never two originals.
+    /// The sales whose customer's copy was not printed yet. Its first print is no duplicate. A restart empties this set:
+    /// every later print is then a duplicate, so there are never two originals.
     on_demand: BTreeSet<SaleNumber>,
     /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,
@@ -246,9 +246,7 @@ impl PrinterControl {
         }
         handed
     }
-}
 
-impl PrinterControl {
     /// Returns the ways to get the receipt. No training receipt leaves the terminal.
     pub(in crate::agent) fn offered(&self, sale: &Transaction) -> Offered {
         let asks = self.customer == CustomerCopy::Ask && !self.printers.is_empty() && !sale.order().till_prints;

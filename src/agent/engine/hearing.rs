@@ -55,7 +55,9 @@ impl Engine {
                 self.ask_for_the_card_before();
             }
             ReaderEvent::Language { sale, language } => {
-                self.sales.open.entry(sale).and_modify(|active| active.language = Some(language.code()));
+                if let Some(active) = self.sales.open.get_mut(&sale) {
+                    active.language = Some(language.code());
+                }
             }
             ReaderEvent::Card { sale, presented } => self.card_read(sale, *presented),
             ReaderEvent::NoCard { sale, why } => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::config::Config;
-use crate::till::{Refused, SaleState, SaleView};
+use crate::till::{Command, Refused, SaleState, SaleView};
 use pos_core::transaction::{self, Action, Deadlines, Order, Standing, Transaction};
 use pos_gateway::PreparedPayment;
 use pos_terms::transaction::{Reference, SaleNumber};
@@ -25,6 +25,8 @@ pub(in crate::agent) struct OpenTransactions {
     pub(super) inbox: VecDeque<(SaleNumber, transaction::Event)>,
     /// The messages to send and receipts to print once the devices have acted.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
+    /// The requests for receipts that are complete now.
+    pub(in crate::agent) receipts_due: Vec<Command>,
     pub(super) deadlines: Deadlines,
     /// The open transactions in the journal that this agent leaves alone.
     pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
@@ -49,6 +51,8 @@ pub(in crate::agent) struct OpenTransaction {
     pub(in crate::agent) prepared: Option<Result<PreparedPayment, String>>,
     /// True if the last step could not be written. Then only the state on the disk is valid.
     pub(super) stuck: bool,
+    /// The requests for its receipt, which wait for the card's last answer.
+    pub(super) receipts: Vec<Command>,
     /// The callers that asked to cancel and wait for the answer.
     pub(super) cancels: Vec<oneshot::Sender<Result<SaleView, Refused>>>,
     /// True if the outcome is in the metrics, and a fault that caused it is in the log.
@@ -73,8 +77,8 @@ pub(in crate::agent) enum Gate {
 
 impl OpenTransactions {
     pub(in crate::agent) fn new(config: &Config) -> Self {
-        let (open, inbox, afterwards, left_alone) = Default::default();
-        Self { open, inbox, afterwards, deadlines: deadlines(config), left_alone }
+        let (open, inbox, afterwards, receipts_due, left_alone) = Default::default();
+        Self { open, inbox, afterwards, receipts_due, deadlines: deadlines(config), left_alone }
     }
 
     pub(in crate::agent) fn get(&self, number: SaleNumber) -> Option<&OpenTransaction> {
@@ -137,6 +141,33 @@ impl OpenTransactions {
         self.inbox.extend(open.map(|number| (number, transaction::Event::RetryNow)));
     }
 
+    /// Keeps a request for a receipt between the outcome and the card's last answer, which is on the receipt too.
+    /// Returns every other request.
+    pub(in crate::agent) fn keep_until_settled(&mut self, command: Command) -> Option<Command> {
+        let (Command::Receipt { till, reference, .. } | Command::Print { till, reference, .. }) = &command else {
+            return Some(command);
+        };
+        let is_meant = |active: &&mut OpenTransaction| {
+            let Order { till: ours, reference: name, .. } = active.sale.order();
+            (ours, name) == (till, reference)
+        };
+        let awaits_card = |active: &&mut OpenTransaction| {
+            !active.stuck && matches!(active.sale.standing(), Standing::Ended(_)) && !active.sale.is_settled()
+        };
+        match self.open.values_mut().find(is_meant).filter(awaits_card) {
+            Some(active) => active.receipts.push(command),
+            None => return Some(command),
+        }
+        None
+    }
+
+    /// Lets the requests for this transaction's receipt go on.
+    pub(super) fn receipt_is_complete(&mut self, number: SaleNumber) {
+        if let Some(active) = self.open.get_mut(&number).filter(|active| active.sale.is_settled()) {
+            self.receipts_due.append(&mut active.receipts);
+        }
+    }
+
     /// Forgets the completed transactions, except the one at the reader.
     pub(super) fn forget_settled(&mut self, at_reader: Option<SaleNumber>) {
         self.open.retain(|number, active| !active.sale.is_settled() || at_reader == Some(*number));
@@ -149,6 +180,7 @@ impl OpenTransaction {
             sale,
             prepared: None,
             stuck: false,
+            receipts: Vec::new(),
             cancels: Vec::new(),
             counted: false,
             given_by_id: None,

@@ -31,7 +31,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .refuses(&[ProblemType::NoSuchSale, ProblemType::NoReceiptYet, ProblemType::NotAcceptable])
             .refuses(&[ProblemType::Journal]);
     post "/v1/sales/{reference}/receipt" => print,
-        ApiOperation::new("printReceipt", "Print a receipt, marked as a duplicate if printed before")
+        ApiOperation::new("printReceipt", "Print a receipt, marked as a duplicate unless it is the first print on demand")
             .needs(Verb::Receipt)
             .query::<CopyQuery>()
             .body::<Nothing>(json!({}))

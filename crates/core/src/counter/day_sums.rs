@@ -81,6 +81,11 @@ enum Way {
     Neither,
 }
 
+/// Returns the person who requested the transaction.
+fn operator_of(sale: &Transaction) -> Option<&str> {
+    sale.order().by.as_ref().and_then(Who::person)
+}
+
 /// Returns the direction of an approved transaction. For a reversal, `of` is the kind of the reversed transaction, if
 /// it is known.
 fn way(kind: Kind, of: Option<Kind>) -> Way {
@@ -100,6 +105,9 @@ impl DaySums {
     pub fn take(&mut self, sale: &Transaction, of: Option<Kind>) {
         self.own.entry(sale.order().till.clone()).or_default().add(sale, of);
         self.add(sale, of);
+        if let (Standing::Ended(_), Some(operator)) = (sale.standing(), operator_of(sale)) {
+            self.shifts.entry(operator.to_owned()).or_default().take(sale);
+        }
     }
 
     fn add(&mut self, sale: &Transaction, of: Option<Kind>) {
@@ -109,10 +117,6 @@ impl DaySums {
             let number = sale.order().number;
             let (first, last) = self.numbers.unwrap_or((number, number));
             self.numbers = Some((first.min(number), last.max(number)));
-        }
-        let operator = sale.order().by.as_ref().and_then(Who::person);
-        if let Some(operator) = operator {
-            self.shifts.entry(operator.to_owned()).or_default().take(sale);
         }
         let amount = match outcome {
             Outcome::Approved => sale.amount(),
@@ -135,7 +139,7 @@ impl DaySums {
         self.net.entry(currency.code()).or_insert(none).add(way, amount);
         self.brands.entry((scheme(sale).to_owned(), currency.code())).or_insert(none).add(way, amount);
         self.tills.entry((sale.order().till.clone(), currency.code())).or_insert(none).add(way, amount);
-        if let Some(operator) = operator {
+        if let Some(operator) = operator_of(sale) {
             self.operators.entry((operator.to_owned(), currency.code())).or_insert(none).add(way, amount);
         }
     }

@@ -44,8 +44,13 @@ fn section(text: &mut String, whole: &Value, name: &str, property: &Value, repea
     let keys = fields(table, type_name);
     let (inner, plain): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, value)| is_table(whole, value));
     for (key, value) in plain {
-        let default = if required.contains(&key.as_str()) { "must be there".to_owned() } else { default(value) };
         let (kind, meaning) = (cell(&kind(whole, &key, value)), cell(&meaning(whole, value)));
+        let default = match default(value) {
+            _ if required.contains(&key.as_str()) => "must be there".to_owned(),
+            // The word would be read as the choice.
+            none if none == "none" && kind.contains("`none`") => "–".to_owned(),
+            default => default,
+        };
         let _ = writeln!(text, "| `{key}` | {kind} | {default} | {meaning} |");
     }
     for (key, value) in inner {

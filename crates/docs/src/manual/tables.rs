@@ -187,11 +187,10 @@ fn fields(source: &str, head: &str) -> String {
     let mut table = "| field | | meaning |\n|---|---|---|\n".to_owned();
     for field in members(source, head) {
         let (name, kind) = field.line.trim_start_matches("pub ").split_once(": ").expect("a field has its type");
-        let always = if ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds)) {
-            "sometimes"
-        } else {
-            "always"
-        };
+        let may_miss = ["Option<", "Vec<", "BTreeMap<"].iter().any(|kinds| kind.starts_with(kinds));
+        // A flag that is false is not sent.
+        let is_sometimes = may_miss || field.comment.contains("Absent otherwise");
+        let always = if is_sometimes { "sometimes" } else { "always" };
         let _ = writeln!(table, "| `{}` | {always} | {} |", camel(name), cell(&field.comment));
     }
     table

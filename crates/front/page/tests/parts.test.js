@@ -191,7 +191,7 @@ test("every module is in a document or is loaded after the keypad, and no docume
   const laterOnes = ["day", "history", "pairing", "receipt", "signin", "terminal"];
   for (const name of laterOnes) assert.ok(!imported("main").has(name), `${name} makes the first document slow`);
   for (const name of [...laterOnes, "main", "pay", "sale"]) assert.ok(!imported("customer").has(name), `${name} is no part of the customer's screen`);
-  for (const start of ["main", "later"]) assert.ok(!imported(start).has("seen"), `${start} has a part of the customer's screen`);
+  for (const start of ["main", "later"]) assert.ok(!imported(start).has("picture"), `${start} has a part of the customer's screen`);
   for (const [document, start] of [["index.html", "main"], ["customer.html", "customer"]]) {
     assert.ok(file(document).includes(`<script type="module" src="/assets/${start}.js"></script>`), document);
   }
@@ -214,7 +214,7 @@ test("each document has the words that its modules name", () => {
     }
   }
   // This module names texts, and another one reads them.
-  const named = [...file("seen.js").matchAll(/["`]([\w-]+)\.[\w-]/g)].map(([, group]) => group);
+  const named = [...file("picture.js").matchAll(/["`]([\w-]+)\.[\w-]/g)].map(([, group]) => group);
   assert.ok(named.includes("customer") && named.includes("step"), named.join());
   assert.deepEqual(named.filter((group) => later.includes(group)), []);
 });

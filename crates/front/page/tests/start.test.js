@@ -1,4 +1,4 @@
-// The script before the modules: it asks what the first screen needs, and a document that broke off is loaded again.
+// start.js: it sends the first requests, and loads a document again that broke off.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -35,10 +35,14 @@ test("a document whose end has not come is loaded again after twenty seconds, an
 });
 
 test("only a script that has read the end of its document says that it is loaded", () => {
+  const [before, after, ...others] = file("link.js").split("document.body.dataset.loaded = \"true\";");
+  assert.ok(after && !others.length);
+  const taken = before.slice(before.lastIndexOf("export function takeWords()"));
+  assert.match(taken, /^export function takeWords\(\)[^}]*JSON\.parse\(.*"words"\)\.textContent\)/, "the words are the end");
   for (const name of ["main.js", "customer.js"]) {
-    const [before, after, ...others] = file(name).split("document.body.dataset.loaded = \"true\";");
-    assert.ok(after && !others.length, name);
-    assert.match(before.slice(before.lastIndexOf("async function boot()")), /JSON\.parse\(.*"words"\)\.textContent\)/, `${name}: the words are the end`);
+    assert.ok(!file(name).includes("dataset.loaded"), name);
+    assert.equal(file(name).split("takeWords();").length, 2, name);
+    assert.match(file(name), /^async function boot\(\) \{\n  takeWords\(\);\n/m, name);
   }
   for (const document of Object.keys(DOCUMENTS)) assert.match(file(document), /id="words">\{@WORDS@\}<\/script>\n<\/body>\n<\/html>\n$/);
 });

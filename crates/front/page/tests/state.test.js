@@ -80,6 +80,8 @@ test("what was lost for long is started only by a person, and under the same ref
   assert.ok(isUnderWay(again.job));
   const [left, forgets] = play(late, { type: "leave" });
   assert.deepEqual([left.job, names(forgets)], [null, ["forget"]]);
+  const [, forgotten] = play(again, { type: "posted", reference: "r-1", sale: ended("declined") }, { type: "leave" });
+  assert.deepEqual(forgotten.at(-1), { do: "forget", reference: "r-1", till: "local" }, "a reference is unique only with its till");
 });
 
 test("a running sale of another page does not take the place of a question that a person must answer", () => {

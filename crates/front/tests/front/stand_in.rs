@@ -127,20 +127,22 @@ impl StandIn {
 
     /// Adds an event of a till with this transaction.
     pub(crate) fn event_of(&self, till: &str, step: &str, sale: Value) {
-        self.state.events.send_modify(|events| {
-            let number = events.len() + 1;
-            let data = json!({ "till": till, "reference": number.to_string(), "step": step, "sale": sale });
-            events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
-        });
+        self.push(step, |number| json!({ "till": till, "reference": number.to_string(), "step": step, "sale": sale }));
     }
 
     /// Adds an event that changes a transaction.
     pub(crate) fn sale(&self, sale: &Value) {
+        let step = sale["state"].as_str().unwrap();
+        self.push(
+            step,
+            |_| json!({ "till": sale["till"], "reference": sale["reference"], "step": step, "sale": sale }),
+        );
+    }
+
+    fn push(&self, step: &str, data: impl FnOnce(usize) -> Value) {
         self.state.events.send_modify(|events| {
             let number = events.len() + 1;
-            let step = sale["state"].as_str().unwrap().to_owned();
-            let data = json!({ "till": sale["till"], "reference": sale["reference"], "step": step, "sale": sale });
-            events.push(format!("id: e-{number}\nevent: {step}\ndata: {data}\n\n"));
+            events.push(format!("id: e-{number}\nevent: {step}\ndata: {}\n\n", data(number)));
         });
     }
 

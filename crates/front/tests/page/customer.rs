@@ -13,7 +13,8 @@ const LARGE: (u32, u32) = (1024, 600);
 /// From the smallest screen to a large monitor, upright too.
 const SIZES: [(u32, u32); 6] = [(480, 320), (320, 480), (800, 480), (768, 1024), (1024, 600), (1920, 1080)];
 
-/// Records when the display last reached the front, when it reported the lost connection, and each text that it shows.
+/// Records when the customer's screen last reached the front, when it reported the lost connection, and each text that
+/// it shows.
 const WATCH: &str = "
   window.reached = performance.now();
   const ask = window.fetch;
@@ -41,26 +42,26 @@ async fn open(language: &str) -> Counter {
 }
 
 /// Opens the customer's screen from the cashier's page, and shows it in the other browser.
-async fn open_display(page: &Browser, display: &Browser) {
+async fn open_customer(page: &Browser, customer: &Browser) {
     page.press("[data-view=terminal]", By::Pointer).await;
     page.run("window.open = (address) => { window.shownTo = address; }").await;
-    page.press("#display", By::Pointer).await;
-    page.press("#display-open", By::Pointer).await;
+    page.press("#customer", By::Pointer).await;
+    page.press("#customer-open", By::Pointer).await;
     page.until("window.shownTo").await;
     let address = page.run("return window.shownTo").await;
-    display.resize(LARGE).await;
-    display.go(address.as_str().unwrap()).await;
-    display.until_screen("idle").await;
+    customer.resize(LARGE).await;
+    customer.go(address.as_str().unwrap()).await;
+    customer.until_screen("idle").await;
     page.press("[data-view=pay]", By::Pointer).await;
     page.until_screen("pay").await;
 }
 
-async fn text(display: &Browser) -> String {
-    display.run("return document.getElementById('main').innerText").await.as_str().unwrap().to_owned()
+async fn text(customer: &Browser) -> String {
+    customer.run("return document.getElementById('main').innerText").await.as_str().unwrap().to_owned()
 }
 
-async fn until_text(display: &Browser, words: &str) {
-    display.until(&format!("document.getElementById('main').innerText.includes({words:?})")).await;
+async fn until_text(customer: &Browser, words: &str) {
+    customer.until(&format!("document.getElementById('main').innerText.includes({words:?})")).await;
 }
 
 /// Types an amount and begins the transaction.
@@ -70,9 +71,9 @@ async fn charge(page: &Browser, digits: &str) {
     page.until_screen("sale-card").await;
 }
 
-async fn leave(page: &Browser, display: &Browser) {
+async fn leave(page: &Browser, customer: &Browser) {
     page.press("#new, #done", By::Pointer).await;
-    display.until_screen("idle").await;
+    customer.until_screen("idle").await;
 }
 
 /// Lets the cardholder type the right PIN after a pause.
@@ -97,7 +98,7 @@ async fn lose_the_answer(counter: &Counter, page: &Browser) {
     gateway.set_offline(true).await.unwrap();
 }
 
-/// Returns a script that lets the display's next stream say that this transaction stands.
+/// Returns a script that lets the next stream of the customer's screen say that this transaction stands.
 fn stands(number: usize, members: &str) -> String {
     format!(
         "window.ask ??= window.fetch;
@@ -119,151 +120,151 @@ fn stands(number: usize, members: &str) -> String {
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_customer_sees_each_payment_and_can_do_nothing() {
     let driver = Driver::start().await;
-    let (page, display) = (driver.browser().await, driver.browser().await);
+    let (page, customer) = (driver.browser().await, driver.browser().await);
     let mut counter = open("en").await;
     page.open(&counter.url, "en", LARGE).await;
     page.until_link("up").await;
-    open_display(&page, &display).await;
-    assert_eq!(display.run("return location.hash + location.pathname").await, "/customer", "the token is not shown");
+    open_customer(&page, &customer).await;
+    assert_eq!(customer.run("return location.hash + location.pathname").await, "/customer", "the token is not shown");
     let shop = counter.get("/v1/status").await["merchant"][0].as_str().unwrap().to_owned();
-    assert_eq!(text(&display).await.trim(), shop);
-    display.run(WATCH).await;
+    assert_eq!(text(&customer).await.trim(), shop);
+    customer.run(WATCH).await;
 
     // A sale with a tip and a PIN.
     page.press("[data-tip='10']", By::Pointer).await;
     charge(&page, "1000").await;
-    display.until_screen("pay").await;
-    until_text(&display, "Tap, insert or swipe").await;
-    let said = text(&display).await;
+    customer.until_screen("pay").await;
+    until_text(&customer, "Tap, insert or swipe").await;
+    let said = text(&customer).await;
     assert!(said.contains("€11.00") && said.contains("€1.00") && !said.contains("€10.00"), "{said}");
     // Keys and clicks do nothing, and there is nothing to press.
     let controls = "document.querySelectorAll('button, a, input, select, textarea, summary, dialog, [role=button]')";
-    assert_eq!(display.run(&format!("return {controls}.length")).await, 0);
-    display.keys(&format!("{ESCAPE}\u{e007}\u{e004}\u{e006}5")).await;
-    display.run("document.querySelectorAll('*').forEach((one) => one.click?.())").await;
-    assert_eq!((page.screen().await, display.screen().await), ("sale-card".to_owned(), "pay".to_owned()));
+    assert_eq!(customer.run(&format!("return {controls}.length")).await, 0);
+    customer.keys(&format!("{ESCAPE}\u{e007}\u{e004}\u{e006}5")).await;
+    customer.run("document.querySelectorAll('*').forEach((one) => one.click?.())").await;
+    assert_eq!((page.screen().await, customer.screen().await), ("sale-card".to_owned(), "pay".to_owned()));
     counter.shop.reader.plan_pin(PinPlan::Hesitate);
     counter.present("chip-pin", CardEntry::Insert).await;
     crate::within("a PIN", counter.shop.reader.waits_for(WaitsFor::Pin)).await;
-    until_text(&display, "Enter the PIN on the reader").await;
-    until_text(&display, "Cover the keypad").await;
-    // A display that is switched on during a payment shows it.
-    display.reload().await;
-    until_text(&display, "Enter the PIN on the reader").await;
-    until_text(&display, "€11.00").await;
-    display.run(WATCH).await;
+    until_text(&customer, "Enter the PIN on the reader").await;
+    until_text(&customer, "Cover the keypad").await;
+    // A customer's screen that is switched on during a payment shows it.
+    customer.reload().await;
+    until_text(&customer, "Enter the PIN on the reader").await;
+    until_text(&customer, "€11.00").await;
+    customer.run(WATCH).await;
     types_pin(&counter).await;
-    display.until_screen("approved").await;
-    let said = text(&display).await;
+    customer.until_screen("approved").await;
+    let said = text(&customer).await;
     assert!(said.contains("Approved – thank you") && said.contains("€11.00"), "{said}");
     page.until_screen("sale-approved").await;
-    leave(&page, &display).await;
+    leave(&page, &customer).await;
 
     // A decline names no amount. It makes room for the shop's name after half a minute.
     page.press("[data-tip='null']", By::Pointer).await;
     charge(&page, "1251").await;
     counter.present("tap", CardEntry::Tap).await;
-    display.until_screen("declined").await;
-    let said = text(&display).await;
+    customer.until_screen("declined").await;
+    let said = text(&customer).await;
     assert!(said.contains("nothing was charged") && !said.contains('€'), "{said}");
-    display.run("const now = performance.now.bind(performance); performance.now = () => now() + 30000").await;
-    display.until_screen("idle").await;
+    customer.run("const now = performance.now.bind(performance); performance.now = () => now() + 30000").await;
+    customer.until_screen("idle").await;
     page.press("#new", By::Pointer).await;
 
     charge(&page, "1200").await;
-    until_text(&display, "€12.00").await;
+    until_text(&customer, "€12.00").await;
     page.press("#cancel", By::Pointer).await;
-    display.until_screen("cancelled").await;
+    customer.until_screen("cancelled").await;
     page.until_screen("sale-cancelled").await;
-    leave(&page, &display).await;
+    leave(&page, &customer).await;
     counter.until_ready().await;
 
     // The language of the card, and then the terminal's again.
     charge(&page, "1400").await;
     counter.present("foreign", CardEntry::Insert).await;
-    display.until_screen("approved").await;
-    until_text(&display, "Aprobada – gracias").await;
-    assert_eq!(display.run("return document.documentElement.lang").await, "es");
+    customer.until_screen("approved").await;
+    until_text(&customer, "Aprobada – gracias").await;
+    assert_eq!(customer.run("return document.documentElement.lang").await, "es");
     page.until_screen("sale-approved").await;
-    leave(&page, &display).await;
-    display.until("document.documentElement.lang === 'en'").await;
+    leave(&page, &customer).await;
+    customer.until("document.documentElement.lang === 'en'").await;
 
     lose_the_answer(&counter, &page).await;
-    display.until("/^(unconfirmed|reversed)$/.test(document.body.dataset.screen)").await;
-    let shown = display.run("return window.texts.find((text) => text.startsWith('unconfirmed'))").await;
+    customer.until("/^(unconfirmed|reversed)$/.test(document.body.dataset.screen)").await;
+    let shown = customer.run("return window.texts.find((text) => text.startsWith('unconfirmed'))").await;
     let shown = shown.as_str().expect("it was unconfirmed").to_owned();
-    assert!(shown.contains("Please wait for the shop") && !shown.contains("charged"), "{shown}");
+    assert!(shown.contains("Please wait for the staff") && !shown.contains("charged"), "{shown}");
     counter.shop.gateway.set_offline(false).await.unwrap();
-    display.until_screen("reversed").await;
+    customer.until_screen("reversed").await;
     page.until_screen("sale-reversed").await;
-    leave(&page, &display).await;
+    leave(&page, &customer).await;
 
     // Training is not shown to a customer, and neither is what another till does without one.
-    let all = display.run("return window.texts.join('\\n')").await.as_str().unwrap().to_owned();
+    let all = customer.run("return window.texts.join('\\n')").await.as_str().unwrap().to_owned();
     for secret in ["0119", "Anna", "customer.", "step.", "undefined", "null"] {
         assert!(!all.contains(secret), "{secret} in {all}");
     }
     counter.kill_agent().await;
-    display.until_screen("lost").await;
+    customer.until_screen("lost").await;
     counter.start_agent().await;
-    display.until_screen("idle").await;
-    assert_eq!((page.complaints().await, display.complaints().await), (vec![], vec![]));
+    customer.until_screen("idle").await;
+    assert_eq!((page.complaints().await, customer.complaints().await), (vec![], vec![]));
     page.close().await;
-    display.close().await;
+    customer.close().await;
 }
 
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn a_lost_connection_is_said_within_three_seconds_and_no_old_amount_stays() {
     let driver = Driver::start().await;
-    let (page, display) = (driver.browser().await, driver.browser().await);
+    let (page, customer) = (driver.browser().await, driver.browser().await);
     let mut counter = open("en").await;
     page.open(&counter.url, "en", LARGE).await;
     page.until_link("up").await;
-    open_display(&page, &display).await;
+    open_customer(&page, &customer).await;
     charge(&page, "1234").await;
-    until_text(&display, "€12.34").await;
-    display.run(WATCH).await;
+    until_text(&customer, "€12.34").await;
+    customer.run(WATCH).await;
     // Neither side closes the connection, as if a cable were pulled out.
     counter.stop_front();
-    display.until_screen("lost").await;
-    let took = display.run("return window.said - window.reached").await.as_f64().unwrap();
+    customer.until_screen("lost").await;
+    let took = customer.run("return window.said - window.reached").await.as_f64().unwrap();
     println!("said {took:.0} ms after the last answer");
     assert!(took < 3000.0, "{took} ms");
-    let said = text(&display).await;
+    let said = text(&customer).await;
     assert!(said.contains("No connection") && !said.contains('€') && !said.contains("12"), "{said}");
     // What happened meanwhile is shown when the connection is back.
     counter.present("tap", CardEntry::Tap).await;
     counter.continue_front();
-    display.until_screen("approved").await;
-    until_text(&display, "€12.34").await;
+    customer.until_screen("approved").await;
+    until_text(&customer, "€12.34").await;
 
     // A new customer's screen takes the right of the earlier one, which says so and shows nothing more.
     page.until_screen("sale-approved").await;
-    leave(&page, &display).await;
+    leave(&page, &customer).await;
     let other = driver.browser().await;
-    open_display(&page, &other).await;
-    display.until_screen("unpaired").await;
+    open_customer(&page, &other).await;
+    customer.until_screen("unpaired").await;
     charge(&page, "1500").await;
     until_text(&other, "€15.00").await;
-    assert!(!text(&display).await.contains('€'));
+    assert!(!text(&customer).await.contains('€'));
     // A restart of the front keeps the pairing.
     counter.kill_front().await;
     other.until_screen("lost").await;
     counter.start_front().await;
     until_text(&other, "€15.00").await;
     assert_eq!(other.complaints().await, Vec::<String>::new());
-    for browser in [page, display, other] {
+    for browser in [page, customer, other] {
         browser.close().await;
     }
 }
 
-/// The display's right is not the session of the operator who has opened it.
+/// The right of the customer's screen is not the session of the operator who has opened it.
 #[tokio::test]
 #[ignore = "needs Chromium: crates/front/tests/page/run installs it"]
 async fn the_customers_screen_works_when_the_operator_has_left() {
     let driver = Driver::start().await;
-    let (page, display) = (driver.browser().await, driver.browser().await);
+    let (page, customer) = (driver.browser().await, driver.browser().await);
     let operators = "[operators]\nrequired = true\npin-digits = 4\n\n[gateway]";
     let options = Options { config: vec![("[gateway]".to_owned(), operators.to_owned())], ..Options::default() };
     let front = "[page]\ncustomer = true\nwithout-sign-in = \"nobody\"\n";
@@ -276,40 +277,40 @@ async fn the_customers_screen_works_when_the_operator_has_left() {
     }
     page.until_screen("pay").await;
     page.until_link("up").await;
-    open_display(&page, &display).await;
+    open_customer(&page, &customer).await;
     charge(&page, "1234").await;
-    until_text(&display, "€12.34").await;
+    until_text(&customer, "€12.34").await;
     page.press("[data-view=lock]", By::Pointer).await;
     page.until_screen("sign-in").await;
     counter.present("tap", CardEntry::Tap).await;
-    display.until_screen("approved").await;
-    display.reload().await;
-    display.until_screen("idle").await;
-    // The display's browser has no right besides.
-    let answer = display.promised("fetch('/v1/latest').then((it) => it.json()).then((it) => it.code)").await;
+    customer.until_screen("approved").await;
+    customer.reload().await;
+    customer.until_screen("idle").await;
+    // Its browser has no right besides.
+    let answer = customer.promised("fetch('/v1/latest').then((it) => it.json()).then((it) => it.code)").await;
     assert_eq!(answer, "sign-in");
-    let token = "localStorage.getItem('pos.display')";
+    let token = "localStorage.getItem('pos.customer')";
     let asked = format!("fetch('/v1/latest', {{ headers: {{ Authorization: 'Bearer ' + {token} }} }})");
-    let answer = display.promised(&format!("{asked}.then((it) => it.json()).then((it) => it.code)")).await;
+    let answer = customer.promised(&format!("{asked}.then((it) => it.json()).then((it) => it.code)")).await;
     assert_eq!(answer, "forbidden");
     page.close().await;
-    display.close().await;
+    customer.close().await;
 }
 
 #[tokio::test]
 #[ignore = "needs Chromium and axe-core: crates/front/tests/page/run installs them"]
 async fn the_customers_screen_in_each_language_and_size() {
     let driver = Driver::start().await;
-    let (page, display) = (driver.browser().await, driver.browser().await);
+    let (page, customer) = (driver.browser().await, driver.browser().await);
     let mut faults = Vec::new();
     for (n, language) in Language::ALL.iter().enumerate() {
-        let mut eye = Eye::of(&display, language.code(), n, &SIZES);
+        let mut eye = Eye::of(&customer, language.code(), n, &SIZES);
         walk(&mut eye, &page).await;
         faults.append(&mut eye.faults);
-        faults.extend(display.complaints().await);
+        faults.extend(customer.complaints().await);
     }
     page.close().await;
-    display.close().await;
+    customer.close().await;
     println!("pictures are in {}", pictures().display());
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
@@ -334,28 +335,28 @@ const PICTURES: &[(&str, &str)] = &[
 
 /// Lets the front's stream say which transaction stands, so that each picture stays until it was looked at.
 async fn walk(eye: &mut Eye<'_>, page: &Browser) {
-    let display = eye.page;
+    let customer = eye.page;
     let mut counter = open(eye.language).await;
     page.open(&counter.url, "en", LARGE).await;
     page.until_link("up").await;
-    open_display(page, display).await;
-    display.until(&format!("document.documentElement.lang === {:?}", eye.language)).await;
+    open_customer(page, customer).await;
+    customer.until(&format!("document.documentElement.lang === {:?}", eye.language)).await;
     eye.look("customer-idle").await;
     for (n, (screen, members)) in PICTURES.iter().enumerate() {
-        display.run(&stands(n, members)).await;
-        display.until(&format!("document.body.dataset.shown === 'R-{n}'")).await;
-        display.until_screen(screen).await;
-        assert_eq!(display.run("return !!document.querySelector('.qr')").await, members.ends_with("qr"), "{members}");
+        customer.run(&stands(n, members)).await;
+        customer.until(&format!("document.body.dataset.shown === 'R-{n}'")).await;
+        customer.until_screen(screen).await;
+        assert_eq!(customer.run("return !!document.querySelector('.qr')").await, members.ends_with("qr"), "{members}");
         eye.look(&format!("customer-{n}-{screen}")).await;
     }
-    display.reload().await;
-    display.until_screen("idle").await;
+    customer.reload().await;
+    customer.until_screen("idle").await;
     counter.kill_front().await;
-    display.until_screen("lost").await;
+    customer.until_screen("lost").await;
     eye.look("customer-lost").await;
     counter.start_front().await;
-    display.run("localStorage.removeItem('pos.display')").await;
-    display.reload().await;
-    display.until_screen("unpaired").await;
+    customer.run("localStorage.removeItem('pos.customer')").await;
+    customer.reload().await;
+    customer.until_screen("unpaired").await;
     eye.look("customer-unpaired").await;
 }

@@ -55,8 +55,8 @@ async fn after_a_sale_the_receipt_is_printed_on_demand_and_once_or_shown_as_a_co
 
     // The label of the code is the address in the agent's answer.
     page.press("#code", By::Pointer).await;
-    page.until("document.querySelector('dialog[open] .code path')").await;
-    let label = page.run("return document.querySelector('dialog .code svg').getAttribute('aria-label')").await;
+    page.until("document.querySelector('dialog[open] .picture path')").await;
+    let label = page.run("return document.querySelector('dialog .picture svg').getAttribute('aria-label')").await;
     let reference = counter.get("/v1/latest").await["reference"].as_str().unwrap().to_owned();
     assert_eq!(label, format!("https://shop.example/r/{reference}"));
     // A code is no paper. The copies are still there, and another print is a duplicate.

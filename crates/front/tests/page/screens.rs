@@ -192,7 +192,7 @@ async fn walk(eye: &mut Eye<'_>) {
     page.until("document.querySelector('dialog[open] pre')").await;
     eye.look("receipt").await;
     page.press("dialog [data-copy=code]", By::Pointer).await;
-    page.until("document.querySelector('dialog .code path')").await;
+    page.until("document.querySelector('dialog .picture path')").await;
     eye.look("receipt-code").await;
     page.keys(&ESCAPE.to_string()).await;
 

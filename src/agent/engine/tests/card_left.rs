@@ -43,7 +43,7 @@ impl Terminal {
 
     pub(super) fn goes_on(&mut self) {
         self.agent.catch_up();
-        self.agent.engine.tell_and_print();
+        self.agent.tell_and_print();
     }
 
     /// Cancels the first sale at the reader, with its card left in the slot.

@@ -3,15 +3,15 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { OUTCOME_STAYS_MS, seen, staysMs, UNCONFIRMED_STAYS_MS } from "../seen.js";
+import { pictureOf, staysMs } from "../picture.js";
 import { ended, play, up, view } from "./playing.js";
 
 const WORDS = JSON.parse(readFileSync(new URL("../words/en.json", import.meta.url), "utf8"));
 const has = (key) => { const [, group, name] = /^([^.]*)\.?(.*)$/.exec(key); return typeof WORDS[group]?.[name] === "string"; };
-/** Returns the job of a display that has heard these events about the transaction. */
+/** Returns the job of a customer's screen that has heard these events about the transaction. */
 const job = (sale, ...events) => play(up(), { type: "status", status: { current: view() } }, ...(sale ? [{ type: "step", data: { till: "local", reference: "r-1", step: sale.state, sale } }] : []),
   ...events.map((step) => ({ type: "step", data: { till: "local", reference: "r-1", step } })))[0].job;
-const shown = (sale, { events = [], ...how } = {}) => seen(job(sale, ...events), { link: "up", ...how });
+const shown = (sale, { events = [], ...how } = {}) => pictureOf(job(sale, ...events), { link: "up", ...how });
 
 test("each picture has texts, and a sum where the customer pays or gets money", () => {
   const running = ["choosing-tip", "present-card", "insert-card", "swipe-card", "try-again", "type-card", "choosing-application", "reading-card", "pin-entry", "pin-wrong", "pin-done", "remove-card", "a-later-step"];
@@ -22,10 +22,10 @@ test("each picture has texts, and a sum where the customer pays or gets money", 
       ["approved", "partially-approved", "declined", "cancelled", "not-sent", "reversed"].map((outcome) => shown(ended(outcome, { kind })))),
     ...["lost", "agent-down", "unpaired"].map((link) => shown(null, { link })),
   ];
-  for (const { name, title, hint, icon, sum } of pictures) {
-    assert.ok(icon && title.some(has) && (!hint || has(hint)) && (!sum || has(sum)), `${name} ${title} ${hint} ${sum}`);
+  for (const { name, title, hint, icon, sumWord } of pictures) {
+    assert.ok(icon && title.some(has) && (!hint || has(hint)) && (!sumWord || has(sumWord)), `${name} ${title} ${hint} ${sumWord}`);
   }
-  const sums = pictures.filter((one) => one.sum).map((one) => one.name);
+  const sums = pictures.filter((one) => one.sumWord).map((one) => one.name);
   assert.deepEqual([...new Set(sums)].sort(), ["approved", "partial", "pay", "unconfirmed"]);
 });
 
@@ -33,13 +33,13 @@ test("without a connection no amount is shown, whatever was shown before", () =>
   for (const sale of [null, view({ state: "in-progress" }), view({ state: "unconfirmed" }), ended("approved")]) {
     for (const link of ["connecting", "lost", "agent-down", "unpaired", "a-later-word"]) {
       const picture = shown(sale, { link });
-      assert.ok(!picture.sum && ["idle", "lost", "unpaired"].includes(picture.name), `${link} ${picture.name}`);
+      assert.ok(!picture.sumWord && ["idle", "lost", "unpaired"].includes(picture.name), `${link} ${picture.name}`);
     }
   }
 });
 
 test("between two customers only the shop is shown", () => {
-  assert.deepEqual(seen(null, { link: "up" }), { name: "idle" });
+  assert.deepEqual(pictureOf(null, { link: "up" }), { name: "idle" });
 });
 
 test("the customer is told where the card goes, as the reader offers it", () => {
@@ -68,7 +68,7 @@ test("an outcome is said in its own words; no approval of money back is called a
 });
 
 test("only what is to be paid is called so, and only what is paid", () => {
-  const beside = (sale) => shown(sale).sum;
+  const beside = (sale) => shown(sale).sumWord;
   assert.deepEqual([view(), ended("approved"), ended("partially-approved"), view({ state: "unconfirmed" })].map(beside), ["customer.due", "customer.paid", "customer.paid", "kind.sale"]);
   for (const sale of [view({ kind: "refund", state: "in-progress" }), ended("approved", { kind: "refund" })]) assert.equal(beside(sale), "kind.refund");
   assert.equal(beside(view({ kind: "store-card" })), false);
@@ -84,18 +84,17 @@ test("a card that is still in is named beside the outcome, which stays until it 
   const picture = shown(ended("approved"), { cardLeft: true });
   assert.deepEqual([picture.name, picture.hint], ["approved", "step.remove-card"]);
   assert.equal(staysMs(picture, true), null);
-  assert.equal(staysMs(picture, false), OUTCOME_STAYS_MS);
+  assert.equal(staysMs(picture, false), 30000);
 });
 
 test("an outcome stays half a minute, an unconfirmed one longer, a payment until its end", () => {
-  assert.deepEqual([OUTCOME_STAYS_MS, UNCONFIRMED_STAYS_MS], [30000, 120000]);
-  for (const outcome of ["approved", "partially-approved", "declined", "cancelled", "not-sent", "reversed"]) assert.equal(staysMs(shown(ended(outcome))), OUTCOME_STAYS_MS, outcome);
-  assert.equal(staysMs(shown(view({ state: "unconfirmed" }))), UNCONFIRMED_STAYS_MS);
-  for (const picture of [shown(null), shown(null, { link: "lost" }), seen(null, { link: "up" })]) assert.equal(staysMs(picture), null, picture.name);
+  for (const outcome of ["approved", "partially-approved", "declined", "cancelled", "not-sent", "reversed"]) assert.equal(staysMs(shown(ended(outcome))), 30000, outcome);
+  assert.equal(staysMs(shown(view({ state: "unconfirmed" }))), 120000);
+  for (const picture of [shown(null), shown(null, { link: "lost" }), pictureOf(null, { link: "up" })]) assert.equal(staysMs(picture), null, picture.name);
 });
 
 test("a code is shown where the front has drawn one: for the confirmation, and for the receipt", () => {
   const qr = { size: 29, path: "M0 0h1v1h-1z" };
-  const at = (sale) => Boolean(shown(sale).qr);
+  const at = (sale) => Boolean(shown(sale).hasCode);
   assert.deepEqual([at(view({ state: "in-progress", qr })), at(ended("approved", { qr })), at(ended("declined", { qr })), at(ended("approved"))], [true, true, false, false]);
 });
