@@ -12,6 +12,8 @@ use pos_gateway_model::rule::RULES;
 use pos_gateway_model::{Format, SECTIONS};
 
 const TABLE: &str = "docs/src/capabilities.md";
+/// The mark of a row with the tests of the row above.
+const DITTO: &str = "″";
 
 /// The headings that have content, by the document's name in the table.
 const HEADINGS: &[(&str, &[&str])] = &[
@@ -97,6 +99,8 @@ fn a_row_without_its_test_is_found() {
         ("| behaviour: Limits | it holds | `tests/a.rs` |", Some("names no test")),
         ("| behaviour: Limits | it holds | |", Some("names no test")),
         ("| behaviour: Limit | it holds | `tests/a.rs` `it_holds` |", Some("is no heading of the documents")),
+        ("| behaviour: Limits | it holds | ″ |", Some("names no test")),
+        ("| heading | a | `tests/a.rs` `it_holds` |\n| behaviour: Limits | it holds | ″ |", None),
     ] {
         let (faults, _) = faults_of(&format!("{row}\n"), &known, there);
         match fault {
@@ -146,9 +150,12 @@ fn faults_of(
     let (mut faults, mut seen) = (Vec::new(), BTreeSet::new());
     let documents = HEADINGS.iter().map(|(document, _)| *document).chain(["rule", "values"]);
     let documents: Vec<String> = documents.map(|document| format!("{document}: ")).collect();
+    let mut above = "";
     for row in table.lines().filter(|line| line.starts_with("| ")) {
         let cells: Vec<&str> = row.trim_matches('|').split(" |").map(str::trim).collect();
         let [heading, _, shown_by, ..] = cells[..] else { continue };
+        let shown_by = if shown_by == DITTO { above } else { shown_by };
+        above = shown_by;
         if !documents.iter().any(|document| heading.starts_with(document)) {
             continue;
         }

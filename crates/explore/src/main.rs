@@ -126,8 +126,13 @@ fn lives(shape: &Shape, arguments: &Arguments) -> Report {
 /// Returns the transitions between states. Those by a power cut or a restart are omitted, because the terminal can lose
 /// power in every state. It then starts in the same state, or the transaction is unconfirmed.
 fn graph(found: &Explored) -> Vec<String> {
+    let mut above = String::new();
     let row = |((from, to), by): (&(String, String), &Move)| {
-        format!("| {from} | {to} | {} |", by.to_string().split(';').next().unwrap_or_default())
+        // A state with several ways is named once.
+        let state = if *from == above { "″" } else { from };
+        let row = format!("| {state} | {to} | {} |", by.to_string().split(';').next().unwrap_or_default());
+        above.clone_from(from);
+        row
     };
     let is_told = |((from, to), by): &(&(String, String), &Move)| {
         from != "dark" && to != "dark" && !matches!(by.what, What::Boots(_) | What::DiskIsBack(_))
