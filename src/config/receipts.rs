@@ -12,8 +12,8 @@ use super::{Config, Template, Terminal};
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Receipts {
     /// The way to give a customer the copy of an approved sale. Without this key, it is `ask` in France and `print`
-    /// elsewhere. All other receipts follow `copies` of `[[printer]]`. A till that prints receipts itself gets both copies
-    /// and must obey the law itself.
+    /// elsewhere. All other receipts follow `copies` of `[[printer]]`. A till that prints receipts itself gets both
+    /// copies and must obey the law itself.
     pub customer: Option<CustomerCopy>,
     /// The address of a receipt on the shop's or the till's server, with the placeholders of `qr`. The page shows it as
     /// a QR code, and webhooks send the receipt.

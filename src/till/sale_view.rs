@@ -123,7 +123,8 @@ pub struct SaleView {
     /// The last step that was announced, as its code in the events. Present only while the transaction is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
-    /// The cardholder's language (ISO 639-1), if the card names one that the terminal has. Absent after the card is removed.
+    /// The cardholder's language (ISO 639-1), if the card names one that the terminal has. Absent after the card is
+    /// removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// The web address where the customer must act before the gateway decides. Until then, there is no outcome, and the

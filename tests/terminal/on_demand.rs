@@ -57,7 +57,8 @@ async fn in_france_the_customers_copy_of_a_sale_is_printed_on_demand_and_once() 
     next_is(&mut counter, "sale-2", "CUSTOMER", false).await;
 }
 
-/// The card's last answer is on the receipt. A till that asks at once gets neither an incomplete receipt nor a duplicate.
+/// The card's last answer is on the receipt. A till that asks at once gets neither an incomplete receipt nor a
+/// duplicate.
 #[tokio::test]
 async fn a_receipt_that_is_asked_for_before_the_cards_last_answer_waits_for_it() {
     let mut counter = Counter::open_with(with(&[FRANCE])).await;

@@ -8,11 +8,11 @@
 //!  POST /front/customer/leave ───────▶ "the cashier has left it" ────▶ shows the shop again
 //! ```
 //!
-//! The token opens this one stream and nothing else. The stream contains only [`FACTS`] of the transactions at which the
-//! customer stands before the reader. It names no card, no operator, no receipt and no earlier transaction. A till's
-//! reference can be a customer's name, so a digest stands for it. The list says what a customer may see, so a new field
-//! of the agent reaches no customer before it is added here. The front keeps only the digest of the token. A new token
-//! replaces the earlier one.
+//! The token opens this one stream and nothing else. The stream contains only [`FACTS`] of the transactions at which
+//! the customer stands before the reader. It names no card, no operator, no receipt and no earlier transaction. A
+//! till's reference can be a customer's name, so a digest stands for it. The list says what a customer may see, so a
+//! new field of the agent reaches no customer before it is added here. The front keeps only the digest of the token. A
+//! new token replaces the earlier one.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -177,8 +177,8 @@ fn lock<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
     data.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens the screen's stream. It continues after the event `after`, if that event was sent. Otherwise its first event is
-/// the present state.
+/// Opens the screen's stream. It continues after the event `after`, if that event was sent. Otherwise its first event
+/// is the present state.
 pub(crate) async fn stream(
     agent: &Arc<Agent>,
     screen: &Arc<CustomersScreen>,

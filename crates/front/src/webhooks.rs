@@ -51,7 +51,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 /// The pause before the front asks the agent again, for its stream of events or for a receipt.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// The largest receipt in a message, in bytes: six times the size of a receipt whose lines all have their maximum length.
+/// The largest receipt in a message, in bytes: six times the size of a receipt whose lines all have their maximum
+/// length.
 const MOST_RECEIPT: usize = 64 * 1024;
 
 /// Returns the key that a text `whsec_…` contains.

@@ -50,8 +50,8 @@ pub(in crate::agent) struct PrinterControl {
     customer: CustomerCopy,
     /// The address of a receipt on the shop's server.
     receipt_url: Option<Template>,
-    /// The sales whose customer's copy was not printed yet. Its first print is no duplicate. A restart empties this set:
-    /// every later print is then a duplicate, so there are never two originals.
+    /// The sales whose customer's copy was not printed yet. Its first print is no duplicate. A restart empties this
+    /// set: every later print is then a duplicate, so there are never two originals.
     on_demand: BTreeSet<SaleNumber>,
     /// The shop's lines on each receipt, and the language of all texts for cashier and customer.
     pub(in crate::agent) letterhead: Letterhead,

@@ -14,14 +14,14 @@ for (const e of document.querySelectorAll("button, input, h1, h2, p, span, stron
   const o = getComputedStyle(e).overflowX;
   if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
 }
-// This finds text that extends beyond its box on either side.
-for (const e of document.querySelectorAll("output, .sum, button > span, h1, dd, td")) {
+// This finds text that extends beyond its box on either side, and on the keypad also above or below it.
+for (const e of document.querySelectorAll("output, .display > *, .sum, button > span, h1, dd, td")) {
   const box = e.closest(".display, button, .panel, .act, aside, dl, td, header");
   if (!visible(e) || !box) continue;
   const all = document.createRange();
   all.selectNodeContents(e);
   const r = all.getBoundingClientRect(), b = box.getBoundingClientRect();
-  if (r.left < b.left - 1 || r.right > b.right + 1) faults.push(`spills out ${name(e)} ${Math.round(r.width)}>${Math.round(b.width)}`);
+  if (r.left < b.left - 1 || r.right > b.right + 1 || (box.matches(".display") && (r.top < b.top - 1 || r.bottom > b.bottom + 1))) faults.push(`spills out ${name(e)} ${Math.round(r.width)}x${Math.round(r.height)}>${Math.round(b.width)}x${Math.round(b.height)}`);
 }
 for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
   const e = document.querySelector(sel);
