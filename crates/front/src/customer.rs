@@ -91,8 +91,8 @@ pub(crate) struct LeftTransaction {
     reference: String,
 }
 
-/// The transactions that were shown while they were under way, and the events sent since the latest one began. A stream
-/// continues only after one of these events, so no one can ask for earlier transactions.
+/// The transactions that were shown while they were under way, and the events sent since just before the latest one
+/// began. A stream continues only after one of these events, so no one can ask for earlier transactions.
 #[derive(Debug, Default)]
 struct Shown {
     transactions: VecDeque<String>,
@@ -109,7 +109,8 @@ impl Shown {
         if self.transactions.len() > MOST_SHOWN {
             self.transactions.pop_front();
         }
-        self.events.clear();
+        // A screen that has heard everything of the earlier transaction continues after its last event.
+        self.events.drain(..self.events.len().saturating_sub(1));
     }
 
     /// Takes an event about to be sent. Returns false if it is about a transaction that was never shown.
@@ -488,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_continues_only_after_an_event_of_the_latest_transaction() {
+    fn a_stream_continues_after_the_last_event_of_the_earlier_transaction_or_a_later_one() {
         let folder = tempfile::tempdir().unwrap();
         let screen = CustomersScreen::restored(StateFolder::open(folder.path()).unwrap()).unwrap();
         let says = |number: u64, reference: &str| {
@@ -500,7 +501,7 @@ mod tests {
         says(2, "R-1");
         assert!(screen.has_sent("e-1") && screen.has_sent("e-2") && !screen.has_sent("e-0"));
         says(3, "R-2");
-        assert!(!screen.has_sent("e-2") && screen.has_sent("e-3"));
+        assert!(!screen.has_sent("e-1") && screen.has_sent("e-2") && screen.has_sent("e-3"));
         for number in 4..400 {
             says(number, "R-2");
         }
