@@ -257,8 +257,7 @@ impl Agent {
 
     /// Tells the tills and prints. Then answers the requests that waited for a complete receipt.
     fn tell_and_print(&mut self) {
-        self.engine.tell_and_print();
-        for command in std::mem::take(&mut self.engine.sales.receipts_due) {
+        for command in self.engine.tell_and_print() {
             self.till_asks(command);
         }
     }

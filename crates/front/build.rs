@@ -1,10 +1,10 @@
 //! Packs the cashier's page and the customer's screen. A new file in `page/` is served without a change to the code.
 //! The page's tests, `package.json` and Markdown files are left out.
 //!
-//! A document contains all that its first screen needs: its HTML with `start.js`, its style sheets, the images, the
-//! modules that its script imports, and the first words of one language. `bundle` joins the modules. Comments and
-//! whitespace are removed from scripts and style sheets, and line breaks from data files. The page's time limit for
-//! each answer comes from the table of the agent's routes.
+//! A document contains all that its first screen needs: HTML, `start.js`, style sheets, images, the imported modules,
+//! and the first words of one language. `bundle` joins the modules. Comments and whitespace are removed from scripts
+//! and style sheets, and line breaks from data files. The page's time limit for each answer comes from the table of the
+//! agent's routes.
 //!
 //! Everything is compressed. This saves flash memory on a board and time on a slow network. A file consists of pieces
 //! of a gzip stream, because the documents and word files share most pieces.
@@ -65,23 +65,20 @@ fn main() -> io::Result<()> {
     let start = element("script", &script(&text("start.js")?))?;
     let icons = text("icons.svg")?;
     let document = |name: &str, styles: &[&str], module: &str, bundle: &Bundle| {
-        let mut document = text(name)?.replace("@VERSION@", &version);
-        for &style in styles {
+        let code = [
+            ("<script src=\"/assets/start.js\"></script>".to_owned(), start.clone()),
+            ("@ICONS@".to_owned(), icons.clone()),
+            (
+                format!("<script type=\"module\" src=\"/assets/{module}.js\"></script>"),
+                element("script type=\"module\"", &script(&bundle.first))?,
+            ),
+        ];
+        let styles = styles.iter().map(|style| {
             let link = format!("<link rel=\"stylesheet\" href=\"/assets/{style}\">");
-            document = inline(&document, &link, &element("style", &text(style)?)?)?;
-        }
-        let module = format!("<script type=\"module\" src=\"/assets/{module}.js\"></script>");
-        let first = element("script type=\"module\"", &script(&bundle.first))?;
-        for (place, content) in
-            [("<script src=\"/assets/start.js\"></script>", &start), ("@ICONS@", &icons), (module.as_str(), &first)]
-        {
-            document = inline(&document, place, content)?;
-        }
-        let parts =
-            document.split_once("@LANGUAGE@").and_then(|(head, rest)| Some((head, rest.split_once("@WORDS@")?)));
-        let (head, (shell, end)) =
-            parts.ok_or_else(|| io::Error::other(format!("{name} has no place for its words")))?;
-        Ok::<_, io::Error>([head, shell, end].map(str::to_owned))
+            Ok((link, element("style", &text(style)?)?))
+        });
+        let parts = styles.chain(code.map(Ok)).collect::<io::Result<Vec<_>>>()?;
+        joined_document(name, &text(name)?.replace("@VERSION@", &version), &parts)
     };
     let cashiers_document = document("index.html", &["style.css"], "main", &cashiers_bundle)?;
     let customers_document = document("customer.html", &["style.css", "customer.css"], "customer", &customers_bundle)?;
@@ -108,6 +105,18 @@ fn main() -> io::Result<()> {
         packer.file(&format!("/assets/{name}"), "", &[content])?;
     }
     packer.finish(&version)
+}
+
+/// Puts the parts of a document in their places: each is a place, and its content. Returns the document in three
+/// pieces, between which its language and its words are added.
+fn joined_document(name: &str, document: &str, parts: &[(String, String)]) -> io::Result<[String; 3]> {
+    let mut document = document.to_owned();
+    for (place, content) in parts {
+        document = inline(&document, place, content)?;
+    }
+    let pieces = document.split_once("@LANGUAGE@").and_then(|(head, rest)| Some((head, rest.split_once("@WORDS@")?)));
+    let (head, (shell, end)) = pieces.ok_or_else(|| io::Error::other(format!("{name} has no place for its words")))?;
+    Ok([head, shell, end].map(str::to_owned))
 }
 
 /// Finds the files of the page, with their names below `page/` and their contents as a browser needs them.

@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 
 use crate::config::Config;
 use crate::metrics::Metrics;
+use crate::till::Command;
 use pos_core::book;
 use pos_core::transaction::{Action, Event, Paper};
 use pos_reader::ReaderProgress;
@@ -157,7 +158,8 @@ impl Engine {
     }
 
     /// Tells the tills and prints, in the order in which this was requested. Then forgets the completed transactions.
-    pub(super) fn tell_and_print(&mut self) {
+    /// Returns the requests for receipts that are now complete.
+    pub(super) fn tell_and_print(&mut self) -> Vec<Command> {
         while let Some((number, what)) = self.sales.afterwards.pop_front() {
             match what {
                 Afterwards::Tell => self.tell(number),
@@ -165,7 +167,9 @@ impl Engine {
                 Afterwards::LogTimes => figures::log_times(&self.metrics, self.sales.open.get(&number)),
             }
         }
+        let due = self.sales.receipts_due();
         self.sales.forget_settled(self.devices.reader.in_use_by);
+        due
     }
 
     /// Tells the till the transaction's state, and answers the callers that wait for the result of a cancel.
@@ -220,7 +224,6 @@ fn print(engine: &mut Engine, number: SaleNumber, paper: Paper) {
     for (copy, page) in handed.to_keep {
         engine.journal.keep_receipt(number, copy, page);
     }
-    engine.sales.receipt_is_complete(number);
 }
 
 #[cfg(test)]

@@ -288,6 +288,16 @@ pub enum Command {
 }
 
 impl Command {
+    /// Returns whether the caller of a request for a receipt has left.
+    #[must_use]
+    pub fn is_abandoned_receipt(&self) -> bool {
+        match self {
+            Self::Receipt { reply, .. } => reply.is_closed(),
+            Self::Print { reply, .. } => reply.is_closed(),
+            _ => false,
+        }
+    }
+
     /// Answers that the command is not carried out. If the answer cannot be a refusal, the caller gets no answer.
     pub fn refuse(self, refused: Refused) {
         match self {

@@ -994,8 +994,8 @@ mod language {
                     ! 1 ReadingCard
                     > START TRANSACTION E0269C01009F02060000000012349A032501319F2103123456DFA2040101DFA20301005F2A020978
                     < {answer}
-                    {told}
                     ! 1 card ICC 476173*********2234 GoOnline sealed 24 ksn FFFF0102628D1100005F Signature
+                    {told}
                     complete 1 00
                     > CONTINUE TRANSACTION E0048A023030
                     < {{E3}}

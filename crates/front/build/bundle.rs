@@ -138,7 +138,7 @@ fn imported(what: &str) -> Option<Vec<String>> {
     names.map(|name| is_name(name).then(|| name.to_owned())).collect()
 }
 
-/// Returns the name that a statement declares for good. An exported `let` could change after the import.
+/// Returns the name of a declaration whose value cannot change. An exported `let` could change after the import.
 fn declared(statement: &str) -> Option<&str> {
     let kinds = ["const ", "function ", "async function ", "class "];
     let name = kinds.iter().find_map(|kind| statement.strip_prefix(kind))?;

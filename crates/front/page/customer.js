@@ -59,7 +59,7 @@ function clear() {
 
 function heard(data) {
   const { job } = state;
-  const isOurs = Boolean(data.reference) && job?.reference === data.reference && job.sale.till === (data.till ?? job.sale.till);
+  const isOurs = Boolean(data.reference) && job?.reference === data.reference;
   if (data.step === "current") return present(data.current);
   if (data.step === "left") return void (isOurs && (unsure || !isUnderWay(job)) && clear());
   if (data.step === "idle" || (data.sale && !isOurs)) cardLeft = false;
@@ -70,7 +70,7 @@ function heard(data) {
 /** Takes the present state after missed events. A payment that is no longer in progress has an unknown end. */
 function present(current) {
   const { job } = state;
-  const isSame = current && job?.reference === current.reference && job.sale.till === current.till;
+  const isSame = current && job?.reference === current.reference;
   if (current && !isSame) clear();
   unsure = !current && isUnderWay(job);
   if (isSame) dispatch({ type: "fetched", reference: current.reference, sale: current, heard: job.heard });

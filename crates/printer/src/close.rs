@@ -98,7 +98,7 @@ impl ComposingClose<'_> {
     /// Adds the parts, each followed by its shift, if it has one. A shift that moved no money is a part of its own.
     fn parts(&mut self, title: Message, parts: &[Turnover], shifts: &[Shift]) {
         let is_part = |shift: &Shift| parts.iter().any(|part| part.name.as_ref() == Some(&shift.operator));
-        let others: Vec<&Shift> = shifts.iter().filter(|shift| !shift.kinds.is_empty() && !is_part(shift)).collect();
+        let others: Vec<&Shift> = shifts.iter().filter(|shift| !is_part(shift)).collect();
         if parts.is_empty() && others.is_empty() {
             return;
         }
@@ -189,7 +189,7 @@ mod tests {
             "shifts": [{
                 "operator": "Anna", "kinds": [sum("reversal", None, "34.50"), sum("sale", None, "1234.56")],
                 "tips": [sum("sale", None, "4.00")],
-            }],
+            }, { "operator": "Be\u{1b}n", "kinds": [sum("pre-authorisation", None, "70.00")], "tips": [] }],
             "declined": 2, "takenBack": 0, "cancelled": 0, "notSent": 0,
             "open": other.into_iter().chain(items).collect::<Vec<_>>(),
         }))
@@ -234,6 +234,8 @@ mod tests {
             "- VOID 2               34.50 EUR",
             "- SALE 2             1234.56 EUR",
             "- Tips, in the sales 2  4.00 EUR",
+            "Ben",
+            "- PRE-AUTHORISATION 2  70.00 EUR",
             "17 R17                  5.00 EUR",
             "and 5 more",
         ] {

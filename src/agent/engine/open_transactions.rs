@@ -25,8 +25,6 @@ pub(in crate::agent) struct OpenTransactions {
     pub(super) inbox: VecDeque<(SaleNumber, transaction::Event)>,
     /// The messages to send and receipts to print once the devices have acted.
     pub(super) afterwards: VecDeque<(SaleNumber, Afterwards)>,
-    /// The requests for receipts that are complete now.
-    pub(in crate::agent) receipts_due: Vec<Command>,
     pub(super) deadlines: Deadlines,
     /// The open transactions in the journal that this agent leaves alone.
     pub(super) left_alone: BTreeMap<SaleNumber, LeftAlone>,
@@ -77,8 +75,8 @@ pub(in crate::agent) enum Gate {
 
 impl OpenTransactions {
     pub(in crate::agent) fn new(config: &Config) -> Self {
-        let (open, inbox, afterwards, receipts_due, left_alone) = Default::default();
-        Self { open, inbox, afterwards, receipts_due, deadlines: deadlines(config), left_alone }
+        let (open, inbox, afterwards, left_alone) = Default::default();
+        Self { open, inbox, afterwards, deadlines: deadlines(config), left_alone }
     }
 
     pub(in crate::agent) fn get(&self, number: SaleNumber) -> Option<&OpenTransaction> {
@@ -151,21 +149,22 @@ impl OpenTransactions {
             let Order { till: ours, reference: name, .. } = active.sale.order();
             (ours, name) == (till, reference)
         };
-        let awaits_card = |active: &&mut OpenTransaction| {
-            !active.stuck && matches!(active.sale.standing(), Standing::Ended(_)) && !active.sale.is_settled()
-        };
-        match self.open.values_mut().find(is_meant).filter(awaits_card) {
-            Some(active) => active.receipts.push(command),
-            None => return Some(command),
+        match self.open.values_mut().find(is_meant).filter(|active| active.awaits_last_answer()) {
+            Some(active) => {
+                // Callers give up while the card hangs, and ask again.
+                active.receipts.retain(|earlier| !earlier.is_abandoned_receipt());
+                active.receipts.push(command);
+                None
+            }
+            None => Some(command),
         }
-        None
     }
 
-    /// Lets the requests for this transaction's receipt go on.
-    pub(super) fn receipt_is_complete(&mut self, number: SaleNumber) {
-        if let Some(active) = self.open.get_mut(&number).filter(|active| active.sale.is_settled()) {
-            self.receipts_due.append(&mut active.receipts);
-        }
+    /// Takes the requests for receipts that are complete. A caller that has left knows of no paper, so it gets none.
+    pub(super) fn receipts_due(&mut self) -> Vec<Command> {
+        let complete = self.open.values_mut().filter(|active| !active.awaits_last_answer());
+        let due = complete.flat_map(|active| std::mem::take(&mut active.receipts));
+        due.filter(|command| !command.is_abandoned_receipt()).collect()
     }
 
     /// Forgets the completed transactions, except the one at the reader.
@@ -211,6 +210,11 @@ impl OpenTransaction {
     /// Returns whether the outcome is in the metrics.
     pub(in crate::agent) fn is_counted(&self) -> bool {
         self.counted
+    }
+
+    /// Returns whether the transaction has its outcome, and the card has not given its last answer.
+    fn awaits_last_answer(&self) -> bool {
+        !self.stuck && matches!(self.sale.standing(), Standing::Ended(_)) && !self.sale.is_settled()
     }
 
     /// Returns whether the transaction waits for its card and this is recorded.

@@ -33,6 +33,7 @@ mod journal_fails;
 mod later;
 mod looked_up;
 mod operators;
+mod receipts;
 mod same_reference;
 mod training;
 mod unreadable;

@@ -7,8 +7,8 @@ use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver};
+use crate::cashier::{PIN, sign_in};
 use crate::counter::Counter;
-use crate::shift::{PIN, sign_in};
 use crate::training::taught;
 
 const LARGE: (u32, u32) = (1024, 600);

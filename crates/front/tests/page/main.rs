@@ -17,6 +17,7 @@
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
+//! | `cashier` | a cashier's sign-in, charge and sale |
 //! | `counter` | the programs and the simulators; Chromium is `pos_test_kit::browser` |
 //!
 //! A plain `cargo test` skips the tests that need Chromium and reports this. `bash crates/front/tests/page/run`
@@ -27,6 +28,7 @@
 use pos_test_kit::{PATIENCE, browser, within};
 
 mod again;
+mod cashier;
 mod counter;
 mod customer;
 mod draft;

@@ -4,6 +4,7 @@ use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
 
 use crate::browser::{Browser, By, Driver};
+use crate::cashier::charge;
 use crate::counter::Counter;
 use crate::within;
 
@@ -22,9 +23,7 @@ pub(crate) fn on_demand() -> Options {
 
 /// Makes a sale on the page.
 async fn sell(page: &Browser, counter: &Counter) {
-    page.until_screen("pay").await;
-    page.keys("1234\u{e007}").await;
-    page.until_screen("sale-card").await;
+    charge(page, "1234").await;
     counter.present("tap", CardEntry::Tap).await;
     page.until_screen("sale-approved").await;
     page.until("!document.querySelector('main [aria-disabled=true]')").await;

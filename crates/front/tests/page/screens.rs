@@ -12,6 +12,7 @@ use pos_words::Language;
 use serde_json::json;
 
 use crate::browser::{Browser, By, Driver, ESCAPE};
+use crate::cashier;
 use crate::counter::Counter;
 use crate::pairs::every;
 use crate::receipts::on_demand;
@@ -134,8 +135,7 @@ async fn again(page: &Browser) {
 
 async fn charge(page: &Browser, digits: &str) {
     again(page).await;
-    page.keys(&format!("{digits}\u{e007}")).await;
-    page.until_screen("sale-card").await;
+    cashier::charge(page, digits).await;
 }
 
 #[tokio::test]

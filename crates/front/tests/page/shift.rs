@@ -2,38 +2,14 @@
 //! agree with the gateway's ledger, with the sums of the shop, and with the table and the slip of the close.
 
 use pos_sim::gateway::{Kind, Ledger, State};
-use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, By, Driver};
+use crate::cashier::{PIN, sell, sign_in};
 use crate::counter::Counter;
 
 const LARGE: (u32, u32) = (1024, 600);
-pub(crate) const PIN: &str = "2580";
-
-/// Signs an operator in, on the screen with the names.
-pub(crate) async fn sign_in(page: &Browser, name: &str) {
-    page.press(&format!("[data-operator={name}]"), By::Pointer).await;
-    page.until("document.querySelector('.pin')").await;
-    page.keys(PIN).await;
-    page.until("document.body.dataset.screen !== 'sign-in'").await;
-    page.until_link("up").await;
-}
-
-/// Charges an amount with a tap. Returns the reference.
-pub(crate) async fn sell(page: &Browser, counter: &Counter, digits: &str) -> String {
-    page.until_screen("pay").await;
-    page.until_link("up").await;
-    page.keys(&format!("{digits}\u{e007}")).await;
-    page.until_screen("sale-card").await;
-    let reference = page.run("return JSON.parse(localStorage.getItem('pos.sale')).reference").await;
-    counter.present("tap", CardEntry::Tap).await;
-    page.until_screen("sale-approved").await;
-    page.press("#new", By::Pointer).await;
-    page.until_screen("pay").await;
-    reference.as_str().unwrap().to_owned()
-}
 
 /// Begins a follow-up of the payment at this place of the list, which begins with the newest.
 async fn follow(page: &Browser, place: usize, kind: &str, amount: &str) {

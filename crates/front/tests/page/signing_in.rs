@@ -5,8 +5,8 @@ use pos_sim::shop::Options;
 use serde_json::Value;
 
 use crate::browser::{Browser, By, Driver};
+use crate::cashier::PIN;
 use crate::counter::Counter;
-use crate::shift::PIN;
 
 const SIZES: [(u32, u32); 2] = [(480, 320), (800, 480)];
 

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 
 use crate::PATIENCE;
 use crate::browser::{Browser, Driver};
+use crate::cashier::{PIN, sell, sign_in};
 use crate::counter::Counter;
 use crate::pairs::{all_orders, every};
-use crate::shift::{PIN, sell, sign_in};
 
 const LARGE: (u32, u32) = (1024, 600);
 /// The pause between two looks at the pages, tills and reader.

@@ -77,7 +77,8 @@ impl SaleAtReader {
         decisions: u8,
         now: Duration,
     ) -> SaleNext {
-        self.hear_language(line, answer);
+        self.hear_language(answer);
+        self.report_language(line);
         if decisions == MAX_DECISIONS {
             let why = NoCard::Unreadable { cause: "the reader asks for too many decisions".to_owned() };
             return self.stop(line, AfterAbort::End(why), now);

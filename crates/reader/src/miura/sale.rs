@@ -33,6 +33,8 @@ pub(super) struct SaleAtReader {
     pub(super) card_waits: bool,
     /// The cardholder's language: the shop's, until the card names one that the reader has.
     pub(super) language: ReaderLanguage,
+    /// The language that the card has named, until it is reported.
+    unreported_language: Option<ReaderLanguage>,
     /// The latest reported text of the reader, which may repeat it without end.
     told: String,
     /// The number of PIN tries left at the chip, according to the reader's latest message.
@@ -98,6 +100,7 @@ impl SaleAtReader {
             chip_starts: 0,
             card_waits: false,
             language: line.settings.language,
+            unreported_language: None,
             told: String::new(),
             tries_left: None,
             stage: SaleStage::Watching,
@@ -163,7 +166,7 @@ impl SaleAtReader {
         interface: ChipInterface,
         now: Duration,
     ) -> SaleNext {
-        self.hear_language(line, answer);
+        self.hear_language(answer);
         let settings = ChipSettings {
             icc_masked_tags: line.settings.icc_masked_tags,
             icc_private_tags: &line.settings.icc_private_tags,
@@ -185,7 +188,7 @@ impl SaleAtReader {
 
     /// Reports the card if the reader has sealed it correctly.
     pub(super) fn present(
-        self: Box<Self>,
+        mut self: Box<Self>,
         line: &mut ReaderLine,
         presented: Presented,
         awaiting: AwaitingHost,
@@ -199,6 +202,8 @@ impl SaleAtReader {
             return Self::not_encrypting(line, fault);
         }
         line.report(ReaderEvent::Card { sale: self.number(), presented: Box::new(presented) });
+        // The request to the gateway waits for the card's report only.
+        self.report_language(line);
         line.keys_left();
         self.at(SaleStage::Presented(awaiting))
     }
@@ -217,10 +222,17 @@ impl SaleAtReader {
     }
 
     /// Takes the cardholder's languages from the card (5F2D).
-    pub(super) fn hear_language(&mut self, line: &mut ReaderLine, answer: &TransactionAnswer<'_>) {
+    pub(super) fn hear_language(&mut self, answer: &TransactionAnswer<'_>) {
         let preference = answer.elements.as_ref().ok().and_then(|found| found.language_preference);
         if let Some(language) = preference.and_then(ReaderLanguage::preferred) {
             self.language = language;
+            self.unreported_language = Some(language);
+        }
+    }
+
+    /// Reports the language that the card has named.
+    pub(super) fn report_language(&mut self, line: &mut ReaderLine) {
+        if let Some(language) = self.unreported_language.take() {
             line.report(ReaderEvent::Language { sale: self.number(), language });
         }
     }

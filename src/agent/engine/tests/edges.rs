@@ -407,7 +407,7 @@ async fn the_refund_of_a_rest_begins_now_under_a_reference_of_its_own_and_is_sen
     assert_eq!(rest.standing(), Standing::InProgress, "it is sent");
     // After the refund of the rest has ended, another refund of the sale in progress is not taken for it.
     terminal.agent.engine.hear(SaleNumber::new(2), Event::Answered(approved(&id(2))));
-    terminal.agent.engine.tell_and_print();
+    terminal.agent.tell_and_print();
     assert!(!terminal.agent.engine.sales.open.contains_key(&SaleNumber::new(2)));
     let (other, _) = Transaction::begin(terminal.order(3, "till-1", Operation::Refund { of: in_journal(1) }, 100));
     let now = terminal.agent.engine.clock.monotonic();

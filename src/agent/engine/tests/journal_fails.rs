@@ -14,8 +14,8 @@ use pos_reader::{CardVerdict, Completion, NoAmount, NoCard, ReaderEvent, ReaderO
 use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, Wiped};
 
 /// A terminal whose reader orders are recorded, and the journal's file.
-struct AtReader {
-    terminal: Terminal,
+pub(super) struct AtReader {
+    pub(super) terminal: Terminal,
     orders: Receiver<ReaderOrder>,
     file: Connection,
     _folder: TempDir,
@@ -35,7 +35,7 @@ enum Ordered {
 const DECLINED: ([u8; 2], bool) = (*b"Z1", false);
 
 impl AtReader {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let mut terminal = terminal_with_reader(folder.path());
         let (handle, orders) = pos_reader::tested();
@@ -72,12 +72,12 @@ impl AtReader {
         ordered
     }
 
-    fn says(&mut self, event: ReaderEvent) {
+    pub(super) fn says(&mut self, event: ReaderEvent) {
         self.terminal.agent.engine.reader_says(event);
         self.terminal.goes_on();
     }
 
-    fn answers(&mut self, answer: Answer) {
+    pub(super) fn answers(&mut self, answer: Answer) {
         let (sale, took) = (SaleNumber::new(1), Duration::from_millis(700));
         self.terminal.agent.task_brought(TaskResult::Said { sale, said: GatewaySaid::Paid { answer, took } });
         self.terminal.goes_on();
@@ -87,7 +87,7 @@ impl AtReader {
         self.says(ReaderEvent::Card { sale: SaleNumber::new(sale), presented: Box::new(presented()) });
     }
 
-    fn completed(&mut self, verdict: CardVerdict) {
+    pub(super) fn completed(&mut self, verdict: CardVerdict) {
         let sale = SaleNumber::new(1);
         self.says(ReaderEvent::Completed { sale, verdict, facts: Some(Box::new(icc())), scripts_dropped: false });
     }
@@ -104,7 +104,7 @@ fn icc() -> CardFacts {
     CardFacts { entry: EntryMode::Icc, ..tapped() }
 }
 
-fn presented() -> Presented {
+pub(super) fn presented() -> Presented {
     let card = SealedCard { data: Wiped::copy_of(&[7; 32]).unwrap(), ksn: Wiped::copy_of(&[9; 10]).unwrap() };
     Presented { facts: icc(), card, pin: None, icc: Wiped::default(), first_answer: FirstAnswer::GoOnline }
 }
