@@ -632,7 +632,8 @@ fn picture(printer: &Printer, number: usize) -> Vec<u8> {
 fn patient() -> PrinterTiming {
     let long = Duration::from_secs(3600);
     let (connect, write, close, status, done, ask_again, look) = (long, long, long, long, long, long, long);
-    PrinterTiming { connect, write, close, status, done, ask_again, look, back_off: vec![long] }
+    let (early, look_early, back_off) = (Duration::ZERO, long, vec![long]);
+    PrinterTiming { connect, write, close, status, done, ask_again, look, early, look_early, back_off }
 }
 
 /// Returns a timing with very short intervals between tries and between queries.

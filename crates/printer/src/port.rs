@@ -67,6 +67,10 @@ pub struct PrinterTiming {
     pub ask_again: Duration,
     /// The pause between two checks of an idle printer.
     pub look: Duration,
+    /// The time after the task's start in which an unreachable printer is checked at the shorter pause `look_early`.
+    pub early: Duration,
+    /// The pause between two checks of an idle printer that is unreachable during `early`.
+    pub look_early: Duration,
     /// The pause before each further try. The last one applies to all that follow.
     pub back_off: Vec<Duration>,
 }
@@ -88,6 +92,9 @@ impl Default for PrinterTiming {
             ask_again: Duration::from_secs(1),
             // This is well before the next customer, with very little traffic.
             look: Duration::from_secs(30),
+            // At boot, the agent starts before the kernel has found a USB printer, which takes some seconds.
+            early: Duration::from_secs(60),
+            look_early: Duration::from_secs(1),
             // A printer that was just switched on is ready within 15 s. A printer that is not ready by then needs a
             // person, who afterwards waits at most 15 s.
             back_off: [1, 2, 4, 8, 15].map(Duration::from_secs).to_vec(),
@@ -465,6 +472,7 @@ struct Over;
 impl Owner {
     async fn run(mut self, mut queue: mpsc::Receiver<Job>, events: mpsc::Sender<PrinterEvent>) {
         let mut next_look = Instant::now();
+        let early_until = next_look + self.timing.early;
         loop {
             // A receipt that arrives during a check ends the check, and the task connects again.
             let looking = async {
@@ -490,7 +498,9 @@ impl Owner {
                 }
                 () = looking => {}
             }
-            next_look = Instant::now() + self.timing.look;
+            let now = Instant::now();
+            let is_early = now < early_until && self.is_unreachable();
+            next_look = now + if is_early { self.timing.look_early } else { self.timing.look };
         }
     }
 
@@ -668,6 +678,10 @@ impl Owner {
         PrinterNeed::Unreachable { port: self.port.to_string(), cause: error.to_string() }
     }
 
+    fn is_unreachable(&self) -> bool {
+        matches!(self.shown.borrow().state, PrinterStands::Needs(PrinterNeed::Unreachable { .. }))
+    }
+
     fn interrupted(&self, error: &io::Error) -> Fault {
         Fault::BrokeOff(PrinterNeed::Interrupted { port: self.port.to_string(), cause: error.to_string() })
     }
@@ -720,6 +734,39 @@ async fn heard(wire: &mut Wire, mut wanted: impl FnMut(u8) -> bool) -> io::Resul
         }
         if wanted(byte[0]) {
             return Ok(Some(byte[0]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    use pos_daemon::wire::{Connecting, Stream};
+
+    /// Checks a USB printer at boot. The kernel finds it after some seconds, and the pause of 30 s applies from then on.
+    #[tokio::test(start_paused = true)]
+    async fn a_printer_that_is_absent_at_the_start_is_checked_each_second_for_a_minute() {
+        let found_after_3_s = vec![0, 1, 2, 3, 33, 63, 93, 123];
+        let never_found = (0..=60).chain([90, 120]).collect();
+        for (found_after, checks, needs_attention) in [(3, found_after_3_s, false), (1000, never_found, true)] {
+            let (begun, seconds) = (Instant::now(), Arc::new(Mutex::new(Vec::new())));
+            let tried = Arc::clone(&seconds);
+            let way: Connector = Arc::new(move || -> Connecting {
+                tried.lock().unwrap().push(begun.elapsed().as_secs());
+                let is_there = begun.elapsed().as_secs() >= found_after;
+                // Each byte that this printer sends is the answer "no problem".
+                let printer =
+                    || Box::new(tokio::io::join(tokio::io::repeat(0x12), tokio::io::sink())) as Box<dyn Stream>;
+                Box::pin(async move { is_there.then(printer).ok_or_else(|| io::ErrorKind::NotFound.into()) })
+            });
+            let config = serde_json::json!({ "name": "printer-1", "port": "/dev/usb/lp0" });
+            let (events, _heard) = mpsc::channel(4);
+            let handle = spawn_over(way, serde_json::from_value(config).unwrap(), events);
+            sleep(Duration::from_secs(130)).await;
+            assert_eq!(*seconds.lock().unwrap(), checks);
+            assert_eq!(handle.needs_attention(), needs_attention);
         }
     }
 }
