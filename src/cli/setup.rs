@@ -42,7 +42,8 @@ systemd gives the token to the agent; with a different --config, the agent reads
 writes front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front checks its settings, so pos-front
 must be installed. Setup asks for the till's settings in the order of the options; --till zvt, nexo or page starts these questions.
 
-Setup looks for a reader at a port only while no agent is running and no other program is using the port, and never at the console.
+Setup looks for a reader at a port only while no agent is running and no other program is using the port, and never at the console. It
+takes the first reader, and does not ask a device that calls itself a printer. Then it looks for a printer at the ports that are left.
 
 Examples:
   pos-agent setup
@@ -148,7 +149,8 @@ impl Setup {
         let token = self.token(&answers, &mut missing)?;
         self.mode(&mut answers, is_known, &mut missing)?;
         self.reader(&mut answers, &board, &agent, is_known, &mut missing).await?;
-        self.printer(&mut answers, &board)?;
+        let may_search = matches!(agent, Agent::Absent) && !missing.contains(&"--reader");
+        self.printer(&mut answers, &board, is_known, may_search).await?;
         self.till(&mut answers, earlier_front.as_deref(), &mut missing)?;
         if !missing.is_empty() {
             let missing = missing.join(", ");

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 
 use pos_agent::config;
+use pos_sim::printer::{self, Printer, PrinterAddress, StatusAnswers};
 use pos_sim::shop::{Options, Shop};
 use rustix::termios::{LocalModes, tcgetattr};
 
@@ -261,6 +262,49 @@ async fn a_device_that_is_no_reader_is_not_taken_for_one() {
     assert!(text(&output).contains("no Miura reader"), "{}", text(&output));
     assert!(text(&output).contains("also give --reader"), "{}", text(&output));
     assert_eq!(site.files(), []);
+}
+
+/// Checks that the search for a reader ends with the first one. A printer would print the bytes that ask for a reader, so
+/// the ports that are left get only the question for a printer's state.
+#[tokio::test]
+async fn the_search_ends_with_the_reader_and_what_is_left_is_offered_as_the_printer() {
+    for (status_answers, is_printer) in [(StatusAnswers::Answers, true), (StatusAnswers::Silent, false)] {
+        let site = Site::open(Options::default()).await;
+        let printer = printer::Options { place: PrinterAddress::Pty(None), status_answers, ..Default::default() };
+        let printer = Printer::open(printer).await.unwrap();
+        let (reader, left) = (site.shop.reader.place(), printer.place());
+        let ports = format!("reader-ports = [{reader:?}, {left:?}]\nreader-baud = 115200\nprinter-ports = []\n");
+        fs::write(site.path("board.toml"), format!("title = \"Desk\"\n{ports}printer-columns = 42\n")).unwrap();
+        let options = with(&without(&site.options(), "--printer"), &["--token-file", "-"]);
+        let output = run(options, site.shop.gateway.token()).await;
+        let said = text(&output);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let (asked, offered) = said.split_once("Looking for a printer:").unwrap();
+        assert!(asked.contains(&format!("{reader}: M000-MPI")) && !asked.contains(&left), "{said}");
+        assert!(!offered.contains(&format!("  {reader}: ")), "{said}");
+        let config = config::load(&site.config()).unwrap();
+        let printers: Vec<_> = config.printer.iter().map(|printer| printer.port.as_str()).collect();
+        if is_printer {
+            assert!(offered.contains(&format!("{left}: a printer")), "{said}");
+            assert_eq!(printers, [&left]);
+        } else {
+            assert!(offered.contains(&format!("{left}: no printer answers; if a printer is connected here")), "{said}");
+            assert!(printers.is_empty(), "{said}");
+        }
+        assert_eq!((printer.uncut().as_str(), printer.receipts().len(), printer.errors()), ("", 0, 0), "{said}");
+    }
+}
+
+/// Checks that no port is asked for a printer before the reader's port is known.
+#[tokio::test]
+async fn without_a_reader_no_printer_is_looked_for() {
+    let mut options = Options::default();
+    options.reader.wrong_device = true;
+    let site = Site::open(options).await;
+    let options = with(&without(&site.options(), "--printer"), &["--token-file", "-"]);
+    let output = run(options, site.shop.gateway.token()).await;
+    assert_eq!(output.status.code(), Some(64), "{}", text(&output));
+    assert!(!text(&output).contains("Looking for a printer"), "{}", text(&output));
 }
 
 /// Checks that a running agent keeps its reader and that its sales go on.

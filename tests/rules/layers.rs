@@ -97,8 +97,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
-    // It searches the ports for readers, as carefully as the doctor. From `access` it uses only the front's user.
-    ("cli::setup", &["config", "board", "reader", "doctor", "money", "access"]),
+    // It searches the ports for readers and printers, as carefully as the doctor. From `access` it uses only the front's
+    // user.
+    ("cli::setup", &["config", "board", "reader", "printer", "doctor", "money", "access"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // It asks the agent for the list, but verifies, exports and adopts without the agent. From the agent it uses only

@@ -1,5 +1,9 @@
 //! The readers and printers of the board. Setup probes a port only if no other program has it open, and never probes
 //! the system's console.
+//!
+//! A receipt printer prints the bytes that ask for a reader. So the search begins at the port that is most likely a
+//! reader's, ends with the first reader, and leaves out each device that calls itself a printer. The ports that are left
+//! get only the question for a printer's state, which prints nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,6 +14,7 @@ use tokio::time::timeout;
 
 use super::super::out;
 use crate::board::Board;
+use crate::config;
 use crate::doctor;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
 
@@ -20,6 +25,21 @@ const PATIENCE: Duration = Duration::from_secs(12);
 /// The message for a port where nothing answers.
 const SILENT: &str = "no Miura reader answers at this port; check that the reader is on and uses this port";
 
+/// The words by which a USB device calls itself a printer, in lower case: kinds, makers and usual models.
+const PRINTER_WORDS: [&str; 11] = [
+    "printer",
+    "receipt",
+    "thermal",
+    "esc/pos",
+    "epson",
+    "star micronics",
+    "citizen",
+    "bixolon",
+    "pos-58",
+    "pos-80",
+    "pos80",
+];
+
 /// A reader that setup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -27,21 +47,71 @@ pub(super) struct Found {
     pub(super) who: String,
 }
 
-/// Returns the ports that may have a reader, the most likely first. Each device is listed once.
-pub(super) fn reader_ports(board: &Board) -> Vec<String> {
-    let usual = board.reader_ports.iter().cloned();
+/// A serial port that exists.
+#[derive(Clone, Debug)]
+pub(super) struct SerialPort {
+    pub(super) path: String,
+    /// The device that the path points to.
+    device: PathBuf,
+    likely: Likely,
+}
+
+/// The probable device at a port. The order is the order of the search for a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Likely {
+    /// The board's file names the port for a reader.
+    BoardsReader,
+    /// A USB device with its own port (CDC-ACM), as readers are.
+    UsbDevice,
+    /// An adapter on USB, for any device.
+    UsbAdapter,
+    /// A serial port of the board itself.
+    OwnPort,
+    /// A device that calls itself a printer. It is never probed for a reader.
+    Printer,
+}
+
+impl Likely {
+    /// The order in which the ports without a reader are searched for a printer.
+    const FOR_PRINTER: [Self; 5] =
+        [Self::Printer, Self::UsbAdapter, Self::UsbDevice, Self::OwnPort, Self::BoardsReader];
+
+    fn of(device: &Path, usb_texts: &str, is_boards: bool) -> Self {
+        let name = device.file_name().unwrap_or_default().to_string_lossy();
+        if PRINTER_WORDS.iter().any(|word| usb_texts.contains(word)) {
+            Self::Printer
+        } else if is_boards {
+            Self::BoardsReader
+        } else if name.starts_with("ttyACM") {
+            Self::UsbDevice
+        } else if name.starts_with("ttyUSB") {
+            Self::UsbAdapter
+        } else {
+            Self::OwnPort
+        }
+    }
+}
+
+/// Returns the serial ports that may have a reader or a printer, the most likely reader's first. Each device is listed
+/// once. The printers of [`printer_ports`] are not listed.
+pub(super) fn serial_ports(board: &Board) -> Vec<SerialPort> {
+    let boards = board.reader_ports.iter().cloned().map(|path| (path, true));
     let by_id = in_folder(Path::new("/dev/serial/by-id"), "");
     // These names are for systems on which udev creates none.
     let plain = in_folder(Path::new("/dev"), "ttyACM").chain(in_folder(Path::new("/dev"), "ttyUSB"));
-    let own = board.serial.keys().cloned();
+    let others = by_id.chain(plain).chain(board.serial.keys().cloned()).map(|path| (path, false));
     let printers: BTreeSet<PathBuf> = printer_ports(board).iter().filter_map(|port| real(port)).collect();
     let consoles = consoles();
     let mut seen = BTreeSet::new();
-    let is_new = |port: &String| {
-        real(port)
-            .is_some_and(|device| !printers.contains(&device) && !consoles.contains(&device) && seen.insert(device))
+    let port = |(path, is_boards): (String, bool)| {
+        let device = real(&path)?;
+        let likely = Likely::of(&device, &usb_texts(Path::new("/sys/class/tty"), &device), is_boards);
+        let is_new = !printers.contains(&device) && !consoles.contains(&device) && seen.insert(device.clone());
+        is_new.then_some(SerialPort { path, device, likely })
     };
-    usual.chain(by_id).chain(plain).chain(own).filter(is_new).collect()
+    let mut ports: Vec<_> = boards.chain(others).filter_map(port).collect();
+    ports.sort_by_key(|port| port.likely);
+    ports
 }
 
 /// Returns the ports of the printers that exist.
@@ -51,19 +121,52 @@ pub(super) fn printer_ports(board: &Board) -> Vec<String> {
     usual.filter(|port| real(port).is_some_and(|device| seen.insert(device))).collect()
 }
 
-/// Probes each port for a reader, and shows each result.
-pub(super) async fn readers(ports: &[String], baud: u32) -> Vec<Found> {
-    let mut found = Vec::new();
-    for port in ports {
-        match heard(port, baud).await {
-            Ok(who) => {
-                out::say(&format!("  {port}: {who}"));
-                found.push(Found { port: port.clone(), who });
+/// Probes the ports for a reader up to the first one that has a reader, and shows each result.
+pub(super) async fn reader(ports: &[SerialPort], baud: u32) -> Option<Found> {
+    for SerialPort { path, likely, .. } in ports {
+        let heard = match likely {
+            Likely::Printer => {
+                Err("not checked: the device calls itself a printer; if it is the reader, give this port".to_owned())
             }
-            Err(why) => out::say(&format!("  {port}: {why}")),
+            _ => heard(path, baud).await,
+        };
+        match heard {
+            Ok(who) => {
+                out::say(&format!("  {path}: {who}"));
+                return Some(Found { port: path.clone(), who });
+            }
+            Err(why) => out::say(&format!("  {path}: {why}")),
         }
     }
-    found
+    None
+}
+
+/// Returns the ports that are left when the reader has its port, the most likely printer's first.
+pub(super) fn left_for_printer(mut ports: Vec<SerialPort>, reader: &str) -> Vec<SerialPort> {
+    let reader = real(reader);
+    ports.retain(|port| reader.as_ref() != Some(&port.device));
+    ports.sort_by_key(|port| Likely::FOR_PRINTER.iter().position(|likely| *likely == port.likely));
+    ports
+}
+
+/// Returns the port that a person is offered although no printer answered: a USB port, because a device was connected
+/// to it.
+pub(super) fn silent_printer(ports: &[SerialPort]) -> Option<&str> {
+    let is_usb = |port: &&SerialPort| !matches!(port.likely, Likely::OwnPort | Likely::BoardsReader);
+    ports.iter().find(is_usb).map(|port| port.path.as_str())
+}
+
+/// Asks for the printer's state. Returns the reason why no printer was found.
+pub(super) async fn printer_answers(printer: &config::Printer) -> Result<(), String> {
+    let config::Printer { port, .. } = printer;
+    if let Some(program) = doctor::held_by(port) {
+        return Err(format!("not checked: {program} is using this port"));
+    }
+    match pos_printer::port::condition(printer).await {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => Err("no printer answers; if a printer is connected here, give this port".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Returns the identity of the reader at a port, or the reason why none was found and the remedy.
@@ -113,6 +216,16 @@ async fn ask(port: &str, baud: u32) -> Result<String, String> {
     answer
 }
 
+/// Returns the texts by which a USB device describes itself, in lower case. Other devices have none.
+fn usb_texts(class: &Path, device: &Path) -> String {
+    let folder = fs::canonicalize(class.join(device.file_name().unwrap_or_default()).join("device"));
+    let folder = folder.unwrap_or_default();
+    let Some(usb) = folder.ancestors().find(|folder| folder.join("idVendor").exists()) else { return String::new() };
+    ["manufacturer", "product", "serial"]
+        .map(|text| fs::read_to_string(usb.join(text)).unwrap_or_default().trim().to_lowercase())
+        .join(" ")
+}
+
 /// Returns the device that a port's name points to.
 fn real(port: &str) -> Option<PathBuf> {
     fs::canonicalize(port).ok()
@@ -134,4 +247,60 @@ fn in_folder(folder: &Path, beginning: &'static str) -> impl Iterator<Item = Str
 fn consoles() -> BTreeSet<PathBuf> {
     let active = fs::read_to_string("/sys/class/tty/console/active").unwrap_or_default();
     active.split_whitespace().map(|name| Path::new("/dev").join(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(device: &str, usb_texts: &str, is_boards: bool) -> SerialPort {
+        let device = PathBuf::from(device);
+        SerialPort { path: device.display().to_string(), likely: Likely::of(&device, usb_texts, is_boards), device }
+    }
+
+    fn paths(ports: &[SerialPort]) -> Vec<&str> {
+        ports.iter().map(|port| port.path.as_str()).collect()
+    }
+
+    #[test]
+    fn what_calls_itself_a_printer_is_the_last_reader_and_the_first_printer() {
+        let mut ports = vec![
+            // systemd/udev gives every CDC-ACM device the name of the reader.
+            port("/dev/ttyACM0", "epson tm-m30 x2ab", true),
+            port("/dev/ttyAMA1", "", false),
+            port("/dev/ttyUSB0", "ftdi ft232r printer", false),
+            port("/dev/ttyUSB1", "ftdi ft232r ab12", false),
+            port("/dev/ttyACM1", "miura systems m010 42", false),
+            port("/dev/ttyAMA2", "", true),
+        ];
+        ports.sort_by_key(|port| port.likely);
+        let expected = ["/dev/ttyAMA2", "/dev/ttyACM1", "/dev/ttyUSB1", "/dev/ttyAMA1", "/dev/ttyACM0", "/dev/ttyUSB0"];
+        assert_eq!(paths(&ports), expected);
+        let printers = ports.iter().filter(|port| port.likely == Likely::Printer).count();
+        assert_eq!(printers, 2);
+        let left = left_for_printer(ports, "/nowhere");
+        let expected = ["/dev/ttyACM0", "/dev/ttyUSB0", "/dev/ttyUSB1", "/dev/ttyACM1", "/dev/ttyAMA1", "/dev/ttyAMA2"];
+        assert_eq!(paths(&left), expected);
+        assert_eq!(silent_printer(&left), Some("/dev/ttyACM0"));
+        assert_eq!(silent_printer(&left[4..]), None, "no device is known to be connected to these");
+    }
+
+    #[test]
+    fn a_usb_device_is_described_by_the_system() {
+        let sys = tempfile::tempdir().unwrap();
+        let (usb, uart, class) =
+            (sys.path().join("usb1/1-1"), sys.path().join("platform/uart"), sys.path().join("class"));
+        fs::create_dir_all(usb.join("1-1:1.0/ttyUSB0")).unwrap();
+        fs::create_dir_all(&uart).unwrap();
+        for (file, text) in [("idVendor", "0403"), ("manufacturer", "FTDI"), ("product", "FT232R"), ("serial", "A1")] {
+            fs::write(usb.join(file), format!("{text}\n")).unwrap();
+        }
+        for (name, device) in [("ttyUSB0", usb.join("1-1:1.0/ttyUSB0")), ("ttyAMA0", uart)] {
+            fs::create_dir_all(class.join(name)).unwrap();
+            std::os::unix::fs::symlink(device, class.join(name).join("device")).unwrap();
+        }
+        assert_eq!(usb_texts(&class, Path::new("/dev/ttyUSB0")), "ftdi ft232r a1");
+        assert_eq!(usb_texts(&class, Path::new("/dev/ttyAMA0")), "");
+        assert_eq!(usb_texts(&class, Path::new("/dev/pts/3")), "");
+    }
 }

@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::answers::{Answers, Printer};
+use super::devices::SerialPort;
 use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
 use crate::config;
@@ -226,33 +227,27 @@ impl Setup {
         if !is_known {
             answers.baud = board.reader_baud;
         }
-        let mut found = Vec::new();
+        let mut found = None;
         if self.reader.is_none() {
             if matches!(agent, Agent::Absent) {
                 out::say("Looking for a reader:");
-                let ports = devices::reader_ports(board);
-                found = devices::readers(&ports, answers.baud).await;
-                if found.is_empty() {
-                    none_found(board, &ports);
+                let ports = devices::serial_ports(board);
+                found = devices::reader(&ports, answers.baud).await;
+                if found.is_none() {
+                    none_found(board, ports.is_empty());
                 }
             } else {
                 out::say("An agent is running and may be using the reader, so no port was checked.");
             }
         }
-        if self.yes && self.reader.is_none() && found.len() > 1 {
-            let ports: Vec<_> = found.iter().map(|found| found.port.as_str()).collect();
-            return Err(Stop::new(
-                Exit::Usage,
-                format!("there are several readers; choose one with --reader: {}", ports.join(", ")),
-            ));
-        }
-        let usual = found.first().map(|found| found.port.clone()).or_else(|| is_known.then(|| answers.reader.clone()));
+        let usual = found.as_ref().map(|found| found.port.clone());
+        let usual = usual.or_else(|| is_known.then(|| answers.reader.clone()));
         let mut given = self.reader.as_deref();
         loop {
             let words = "The reader's port: a device, or tcp://host:6543";
             let question = Question { key: "reader.port", option: "--reader", words, given, usual: usual.clone() };
             self.answer(answers, question, missing, &|answers, text| answers.reader = text)?;
-            if let Some(found) = found.iter().find(|found| found.port == answers.reader) {
+            if let Some(found) = found.as_ref().filter(|found| found.port == answers.reader) {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
                 return Ok(());
             }
@@ -275,14 +270,26 @@ impl Setup {
         }
     }
 
-    pub(super) fn printer(&self, answers: &mut Answers, board: &Board) -> Result<(), Stop> {
+    /// Takes the printer's port from the option, the earlier configuration or the board's file, or searches the ports
+    /// without a reader. `may_search` is true if the reader's port is known and no agent is running.
+    pub(super) async fn printer(
+        &self,
+        answers: &mut Answers,
+        board: &Board,
+        is_known: bool,
+        may_search: bool,
+    ) -> Result<(), Stop> {
         let reader = fs::canonicalize(&answers.reader).ok();
         let mut there = devices::printer_ports(board).into_iter();
         let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
         let before = answers.printer.take();
         let columns =
             before.as_ref().map_or_else(|| board.printer_columns.to_string(), |before| before.columns.clone());
-        let usual = before.map(|before| before.port).or(found).unwrap_or_else(|| NONE.to_owned());
+        let usual = match before.map(|before| before.port).or(found) {
+            None if may_search && !is_known && self.printer.is_none() => self.left(answers, board, &columns).await,
+            usual => usual,
+        };
+        let usual = usual.unwrap_or_else(|| NONE.to_owned());
         let given = self.printer.as_deref();
         let words = "The printer's port: a device, tcp://host:9100, or none";
         let question = Question { key: "printer[0].port", option: "--printer", words, given, usual: Some(usual) };
@@ -303,6 +310,30 @@ impl Setup {
                 printer.columns = columns;
             }
         })
+    }
+
+    /// Searches the ports without a reader for a printer that answers. If none answers, a person is offered the most
+    /// likely port.
+    async fn left(&self, answers: &mut Answers, board: &Board, columns: &str) -> Option<String> {
+        let ports = devices::left_for_printer(devices::serial_ports(board), &answers.reader);
+        if !ports.is_empty() {
+            out::say("Looking for a printer:");
+        }
+        for SerialPort { path, .. } in &ports {
+            answers.printer = Some(Printer { port: path.clone(), columns: columns.to_owned() });
+            let answer = match answers.config() {
+                Ok(config) => devices::printer_answers(&config.printer[0]).await,
+                Err(error) => Err(error.to_string()),
+            };
+            match answer {
+                Ok(()) => {
+                    out::say(&format!("  {path}: a printer"));
+                    return Some(path.clone());
+                }
+                Err(why) => out::say(&format!("  {path}: {why}")),
+            }
+        }
+        devices::silent_printer(&ports).filter(|_| !self.yes).map(str::to_owned)
     }
 
     /// Takes an answer from the option, the default or the person, and checks it against the configuration's rules.
@@ -336,8 +367,8 @@ impl Setup {
 }
 
 /// Shows which ports were searched, and what to do if a reader is connected.
-fn none_found(board: &Board, ports: &[String]) {
-    if ports.is_empty() {
+fn none_found(board: &Board, has_no_port: bool) {
+    if has_no_port {
         let usual: Vec<&str> = board.reader_ports.iter().map(String::as_str).collect();
         let usual = if usual.is_empty() { String::new() } else { format!("{}, ", usual.join(", ")) };
         out::say(&format!(
