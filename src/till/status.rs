@@ -219,8 +219,8 @@ words! {
         GatewayOwnCertificateRefused = "gateway-own-certificate-refused",
         /// See [`GatewayState::OwnCertificateExpired`].
         GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
-        /// See [`GatewayState::CannotBeAsked`].
-        GatewayCannotBeAsked = "gateway-cannot-be-asked",
+        /// See [`GatewayState::NotUsable`].
+        GatewayNotUsable = "gateway-not-usable",
         /// A certificate of the gateway expires soon, or has expired.
         GatewayCertificateEnds = "gateway-certificate-ends",
         /// The last CA certificate in `ca-file` expires soon, or has expired.
@@ -412,7 +412,7 @@ words! {
         /// The gateway refuses the terminal's certificate, which has expired.
         OwnCertificateExpired = "own-certificate-expired",
         /// The server is not the expected gateway, or the settings name none.
-        CannotBeAsked = "cannot-be-asked",
+        NotUsable = "not-usable",
     }
 }
 
@@ -434,7 +434,7 @@ impl GatewayState {
             | Self::CertificateExpired
             | Self::OwnCertificateRefused
             | Self::OwnCertificateExpired
-            | Self::CannotBeAsked => true,
+            | Self::NotUsable => true,
         }
     }
 }

@@ -230,7 +230,7 @@ impl Fault {
             | Self::NoHttp
             | Self::NotAPath { .. }
             | Self::NoHost
-            | Self::Files { .. } => Reason::GatewayCannotBeAsked,
+            | Self::Files { .. } => Reason::GatewayNotUsable,
             _ => Reason::GatewayUnreachable,
         })
     }

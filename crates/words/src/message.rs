@@ -482,7 +482,7 @@ messages! {
     AttentionGatewayCertificateExpired = "attention-gateway-certificate-expired" ["why"],
     AttentionGatewayOwnCertificateRefused = "attention-gateway-own-certificate-refused" ["why"],
     AttentionGatewayOwnCertificateExpired = "attention-gateway-own-certificate-expired" ["why"],
-    AttentionGatewayCannotBeAsked = "attention-gateway-cannot-be-asked" ["why"],
+    AttentionGatewayNotUsable = "attention-gateway-not-usable" ["why"],
     AttentionGatewayCertificateEnds = "attention-gateway-certificate-ends" ["why"],
     AttentionCaCertificateEnds = "attention-ca-certificate-ends" ["why"],
     AttentionOwnCertificateEnds = "attention-own-certificate-ends" ["why"],

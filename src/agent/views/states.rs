@@ -64,7 +64,7 @@ pub(in crate::agent) fn state_of(contact: &Contact) -> GatewayState {
             | Fault::MayNotFollow { .. }
             | Fault::NotAPath { .. }
             | Fault::NoHost
-            | Fault::Files { .. } => GatewayState::CannotBeAsked,
+            | Fault::Files { .. } => GatewayState::NotUsable,
         },
     }
 }
@@ -82,7 +82,7 @@ pub(in crate::agent) fn of_gateway(state: GatewayState) -> Option<Attention> {
         GatewayState::CertificateExpired => Attention::GatewayCertificateExpired,
         GatewayState::OwnCertificateRefused => Attention::GatewayOwnCertificateRefused,
         GatewayState::OwnCertificateExpired => Attention::GatewayOwnCertificateExpired,
-        GatewayState::CannotBeAsked => Attention::GatewayCannotBeAsked,
+        GatewayState::NotUsable => Attention::GatewayNotUsable,
     })
 }
 
@@ -183,7 +183,7 @@ pub(in crate::agent) fn message_of(code: Attention) -> Message {
         A::GatewayCertificateExpired => M::AttentionGatewayCertificateExpired,
         A::GatewayOwnCertificateRefused => M::AttentionGatewayOwnCertificateRefused,
         A::GatewayOwnCertificateExpired => M::AttentionGatewayOwnCertificateExpired,
-        A::GatewayCannotBeAsked => M::AttentionGatewayCannotBeAsked,
+        A::GatewayNotUsable => M::AttentionGatewayNotUsable,
         A::GatewayCertificateEnds => M::AttentionGatewayCertificateEnds,
         A::CaCertificateEnds => M::AttentionCaCertificateEnds,
         A::OwnCertificateEnds => M::AttentionOwnCertificateEnds,
@@ -247,23 +247,23 @@ mod tests {
             (Fault::OwnCertificateMissing, "own-certificate-missing", S::OwnCertificateRefused),
             (Fault::OwnCertificateRefused { alert: alert() }, "own-certificate-refused", S::OwnCertificateRefused),
             (Fault::OwnCertificateExpired, "own-certificate-expired", S::OwnCertificateExpired),
-            (Fault::TlsVersion, "tls-version", S::CannotBeAsked),
-            (Fault::TlsRefused { alert: alert() }, "tls-refused", S::CannotBeAsked),
-            (Fault::TlsFailed, "tls-failed", S::CannotBeAsked),
-            (Fault::NoHttp, "no-http", S::CannotBeAsked),
+            (Fault::TlsVersion, "tls-version", S::NotUsable),
+            (Fault::TlsRefused { alert: alert() }, "tls-refused", S::NotUsable),
+            (Fault::TlsFailed, "tls-failed", S::NotUsable),
+            (Fault::NoHttp, "no-http", S::NotUsable),
             (Fault::ClosedAtOnce, "closed-at-once", S::NoAnswer),
             (Fault::AnswerNotWhole, "answer-not-whole", S::NoAnswer),
             (Fault::AnswerTooLong { most: 1 }, "answer-too-long", S::NoAnswer),
             (Fault::AnswerTimedOut { ms: 1 }, "answer-timed-out", S::NoAnswer),
-            (Fault::RedirectsElsewhere, "redirects-elsewhere", S::CannotBeAsked),
-            (Fault::RedirectsTwice, "redirects-twice", S::CannotBeAsked),
-            (Fault::MayNotFollow { why: cause() }, "may-not-follow", S::CannotBeAsked),
+            (Fault::RedirectsElsewhere, "redirects-elsewhere", S::NotUsable),
+            (Fault::RedirectsTwice, "redirects-twice", S::NotUsable),
+            (Fault::MayNotFollow { why: cause() }, "may-not-follow", S::NotUsable),
             (Fault::AfterRedirect(Box::new(Fault::ConnectionRefused)), "after-redirect", S::NoAnswer),
             (Fault::TokenRefused { status: 401 }, "token-refused", S::RefusesToken),
             (Fault::OutOfOrder { status: 503 }, "out-of-order", S::OutOfOrder),
-            (Fault::NotAPath { path: cause() }, "not-a-path", S::CannotBeAsked),
-            (Fault::NoHost, "no-host", S::CannotBeAsked),
-            (Fault::Files { why: cause() }, "files", S::CannotBeAsked),
+            (Fault::NotAPath { path: cause() }, "not-a-path", S::NotUsable),
+            (Fault::NoHost, "no-host", S::NotUsable),
+            (Fault::Files { why: cause() }, "files", S::NotUsable),
         ] {
             assert_eq!((fault.as_str(), state_of(&Contact::Fault(fault.clone()))), (word, state), "{fault}");
             assert!(of_gateway(state).is_some(), "{fault} needs somebody");

@@ -107,6 +107,8 @@ reasons! {
     GatewayOwnCertificateRefused = "gateway-own-certificate-refused",
     /// The gateway refuses our certificate, because it has expired.
     GatewayOwnCertificateExpired = "gateway-own-certificate-expired",
+    /// The server is not a usable gateway, or the agent's own files for it are not usable. Detail: the error.
+    GatewayNotUsable = "gateway-not-usable",
     /// The gateway refuses the access token.
     GatewayRefusesToken = "gateway-refuses-token",
     /// The gateway has nothing at the requested address.
@@ -285,6 +287,7 @@ impl Reason {
                 | Self::GatewayCertificateExpired
                 | Self::GatewayOwnCertificateRefused
                 | Self::GatewayOwnCertificateExpired
+                | Self::GatewayNotUsable
                 | Self::GatewayRefusesToken
                 | Self::GatewayWrongAddress
                 | Self::GatewayThrottles
