@@ -107,7 +107,7 @@ fn says_nothing_secret(readings: &Readings) {
         ReversalAnswer::HeldBack { why: it, .. } | ReversalAnswer::Unknown { why: it } => why(it),
         ReversalAnswer::Done { .. } => {}
     }
-    if let Inquiry::CannotAsk { why: it } = inquiry {
+    if let Inquiry::CannotAsk { why: it } | Inquiry::NotReached { why: it } = inquiry {
         why(it);
     }
     let refused = [references.as_ref().err(), shown.as_ref().err(), found.as_ref().err()];

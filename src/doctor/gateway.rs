@@ -222,7 +222,7 @@ async fn lets_us_in(report: &mut Report<'_>, probe: &mut GatewayProbe, config: &
             );
             false
         }
-        (_, Inquiry::CannotAsk { why }) => {
+        (_, Inquiry::CannotAsk { why } | Inquiry::NotReached { why }) => {
             let remedy = "ask the gateway's operator whether the query works; without the query, an unconfirmed sale \
                 cannot be resolved";
             report.fault(format!("{}{words}", said(&why)), remedy);
@@ -242,7 +242,7 @@ async fn proves_its_path(report: &mut Report<'_>, probe: &mut GatewayProbe, appr
          resolved";
     match probe.ask(&order.merchant_transaction_id).await {
         Err(why) => report.say_fault(&why),
-        Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why }, .. }) => {
+        Ok(QueryProbe { inquiry: Inquiry::CannotAsk { why } | Inquiry::NotReached { why }, .. }) => {
             report.fault(format!("the query for {sale} failed: {}", said(&why)), remedy);
         }
         Ok(QueryProbe { inquiry: Inquiry::Payments(found), .. }) => {

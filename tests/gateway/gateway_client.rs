@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use crate::https::{Act, Authority, Event, Server};
 use pos_agent::config;
-use pos_core::transaction::{Answer, ApprovedAmount, Inquiry, ListedState, Reason, ReversalAnswer};
+use pos_core::transaction::{Answer, ApprovedAmount, Cause, Inquiry, ListedState, Reason, ReversalAnswer};
 use pos_gateway::probe::GatewayProbe;
 use pos_gateway::{
     CardPayment, CertificateClock, Client, Error, Expected, Found, RequestTarget, Token, WithoutCard, request,
@@ -633,7 +633,11 @@ async fn a_certificate_that_is_not_right_is_not_sent_and_says_why() {
     ] {
         let server = Server::start(server, Vec::new()).await;
         let shop = Shop::at(server, names, |_, _| {});
+        let detail = why.detail.clone();
         assert_eq!(shop.pay().await, Answer::NotSent { why });
+        // This server is reached, but gives no answer to a look-up.
+        let why = Cause { reason: Reason::GatewayCannotBeAsked, detail };
+        assert_eq!(shop.client.query(REFERENCE).await, Inquiry::CannotAsk { why });
         assert!(shop.server.requests().is_empty());
     }
 }
@@ -655,6 +659,8 @@ async fn without_a_connection_nothing_is_sent() {
     let port = pos_test_kit::refusing_port();
     let shop = Shop::with(Vec::new(), |gateway, _| gateway.url = format!("https://127.0.0.1:{port}")).await;
     assert_eq!(shop.pay().await, Answer::NotSent { why: Reason::GatewayUnreachable.with("connection-refused") });
+    let why = Reason::GatewayCannotBeAsked.with("connection-refused");
+    assert_eq!(shop.client.query(REFERENCE).await, Inquiry::NotReached { why });
     // This server accepts the connection but never speaks TLS.
     let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = mute.local_addr().unwrap();

@@ -391,7 +391,7 @@ impl World {
             }
             Request::Query { references } => {
                 moves.push(answered(Makes::Approves));
-                moves.push(spoilt(Makes::Approves, Spoilt::RequestLost));
+                moves.extend(once(&[Spoilt::RequestLost, Spoilt::NotSent]));
                 // A list may be late by a few seconds. It always includes older bookings, and another sender's refund
                 // that it has already shown.
                 let may_lack = self.was_booked_lately() && !self.bank.ends_with_a_strangers();

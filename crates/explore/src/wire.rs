@@ -76,6 +76,9 @@ impl World {
 
     fn spoilt_list(&mut self, references: &[String], how: Spoilt) -> Option<Event> {
         let how = match how {
+            Spoilt::NotSent => {
+                return Some(Event::Inquired(Inquiry::NotReached { why: Reason::GatewayCannotBeAsked.into() }));
+            }
             Spoilt::ListLacks => ListAs::WithoutTheLast,
             Spoilt::ListUnclear => ListAs::LastUnclear,
             Spoilt::ListUnnamed => ListAs::WithoutReferences,

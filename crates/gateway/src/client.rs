@@ -391,6 +391,9 @@ impl Client {
         let parameters = query_parameters(&self.0.gateway, merchant_transaction_id);
         match self.ask_patiently("query", &parameters, longest_pause).await {
             Ok(reply) => inquiry::read(&reply, merchant_transaction_id, assumptions),
+            Err(Failure::NotSent(fault)) if fault.not_sent().reason == Reason::GatewayUnreachable => {
+                Inquiry::NotReached { why: fault.of(Reason::GatewayCannotBeAsked) }
+            }
             Err(failure) => Inquiry::CannotAsk { why: failure.fault().of(Reason::GatewayCannotBeAsked) },
         }
     }
@@ -402,7 +405,7 @@ impl Client {
         for (nth, reference) in references.iter().enumerate() {
             let found = match self.query(reference).await {
                 Inquiry::Payments(found) => found,
-                cannot_ask @ Inquiry::CannotAsk { .. } => return cannot_ask,
+                unanswered => return unanswered,
             };
             for one in found {
                 let of_it = nth == 0 || one.reference.as_ref() == Some(reference);

@@ -44,7 +44,7 @@ impl Linked {
         };
         let list = match inquiry {
             Inquiry::Payments(list) => list,
-            Inquiry::CannotAsk { why } => return Err(not_ready(why.to_string().into())),
+            Inquiry::CannotAsk { why } | Inquiry::NotReached { why } => return Err(not_ready(why.to_string().into())),
         };
         let sale = journal.number(number).map_err(refused_by_journal)?;
         let payment = sale.as_ref().and_then(|sale| sale.host().id.clone());

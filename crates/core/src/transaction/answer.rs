@@ -157,9 +157,15 @@ pub struct HostFacts {
 pub enum Inquiry {
     /// The gateway answered. An empty list means that the payment is not there, or not there yet.
     Payments(Vec<ListedTransaction>),
-    /// The gateway could not be asked: there was no connection, the HTTP status was 401, 404 or 5xx, or the answer was
-    /// unreadable. This says nothing about the payment.
+    /// The gateway gave no list: it is not the expected one, the connection broke, the HTTP status was 401, 404 or 5xx,
+    /// or the answer was unreadable. This says nothing about the payment.
     CannotAsk {
+        /// The cause.
+        why: Cause,
+    },
+    /// No connection to the gateway could be opened, as before there is a network at boot. This says nothing about the
+    /// payment, and nothing about the gateway.
+    NotReached {
         /// The cause.
         why: Cause,
     },

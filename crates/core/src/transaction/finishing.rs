@@ -116,7 +116,13 @@ impl CarryingOut<'_> {
             Event::Inquired(Inquiry::CannotAsk { why }) => {
                 self.resolution.cannot_ask(self.sale.our_reference(), self.now, why)
             }
-            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
+            Event::Inquired(Inquiry::NotReached { why }) => {
+                self.resolution.not_reached(self.sale.our_reference(), self.now, why)
+            }
+            Event::Inquired(Inquiry::Payments(found)) => {
+                self.resolution.reached();
+                self.looked(&found)
+            }
             // A late answer to an earlier request still gives its result.
             Event::Answered(Answer::Approved(approval)) if self.is_a_part(approval.amount) => {
                 self.resolution.leaves(self.now);

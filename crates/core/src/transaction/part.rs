@@ -90,7 +90,7 @@ impl Transaction {
                     step
                 }
             },
-            Event::Inquired(Inquiry::CannotAsk { .. }) => self.look_again(part, now),
+            Event::Inquired(Inquiry::CannotAsk { .. } | Inquiry::NotReached { .. }) => self.look_again(part, now),
             Event::DeadlinePassed if chip.volatile.due.is_some_and(|due| due <= now.monotonic) => {
                 chip.volatile.due = None;
                 Step::act([self.query(None)])

@@ -20,6 +20,10 @@ use super::{Action, Cause, Deadlines, Event, Now, Paper, Reason, Record, Standin
 /// The wait between retries in quarantine. A daily look-up notices a correction that a person made at the gateway.
 const QUARANTINE_WAIT: Duration = Duration::from_secs(24 * 3600);
 
+/// The time for which consecutive look-ups must not reach the gateway before a person is alarmed. At boot there is no
+/// network for some seconds, and a network that fails in a shop usually works again within a minute.
+const UNREACHED_ALARM: Duration = Duration::from_secs(60);
+
 /// The number of look-ups without the request that are required before it is sent again. The request may still be on
 /// its way when the first look-up is answered.
 const LOOKS_BEFORE_SENDING: u32 = 2;
@@ -66,6 +70,19 @@ pub(super) struct Resolution {
     printed: bool,
     /// The reason why the last attempt did not resolve the outcome.
     trouble: Option<Cause>,
+    unreached: Unreached,
+}
+
+/// Whether the latest look-ups reached the gateway.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Unreached {
+    /// The latest one did, or there was none.
+    #[default]
+    No,
+    /// None did from this time on.
+    Since(Duration),
+    /// None did for so long that a person was alarmed.
+    Alarmed,
 }
 
 impl Resolution {
@@ -88,6 +105,9 @@ impl Resolution {
         }
         self.tries = self.tries.min(back_off::MOST_TRIES);
         self.absence.seen_from(seen);
+        if let Unreached::Since(since) = &mut self.unreached {
+            seen.since(since);
+        }
     }
 
     /// Returns whether to look up now: after a restart, when an attempt is due, or at a good moment for a retry. If it
@@ -120,12 +140,32 @@ impl Resolution {
         Step::act(self.receipt())
     }
 
-    /// Handles a query that was not answered. A person is alarmed once for each cause, because the query may never be
-    /// answered.
+    /// Handles a query that was not answered with a list. A person is alarmed once for each cause, because the query may
+    /// never be answered.
     pub(super) fn cannot_ask(&mut self, reference: &str, now: Now, why: Cause) -> Step {
-        let new = self.trouble.as_ref() != Some(&why);
+        let new = self.trouble.as_ref() != Some(&why) || matches!(self.unreached, Unreached::Since(_));
+        self.reached();
         let step = self.wait(reference, now, why.clone());
         if new { step.alarm(why) } else { step }
+    }
+
+    /// Handles a query that did not reach the gateway. A person is alarmed if this lasts, once.
+    pub(super) fn not_reached(&mut self, reference: &str, now: Now, why: Cause) -> Step {
+        let step = self.wait(reference, now, why.clone());
+        match self.unreached {
+            Unreached::No => self.unreached = Unreached::Since(now.monotonic),
+            Unreached::Since(since) if now.monotonic.saturating_sub(since) >= UNREACHED_ALARM => {
+                self.unreached = Unreached::Alarmed;
+                return step.alarm(why);
+            }
+            Unreached::Since(_) | Unreached::Alarmed => {}
+        }
+        step
+    }
+
+    /// Records that the gateway answered a query.
+    pub(super) fn reached(&mut self) {
+        self.unreached = Unreached::No;
     }
 
     /// Quarantines a transaction that cannot be resolved by retrying. It is recorded and reported once for each cause,

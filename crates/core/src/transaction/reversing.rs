@@ -183,13 +183,24 @@ impl Undoing<'_> {
             event if self.volatile.resolution.goes_on_at(&event, self.now, &self.recorded.unconfirmed) => {
                 self.try_again()
             }
-            Event::Inquired(Inquiry::Payments(found)) => self.looked(&found),
-            Event::Inquired(Inquiry::CannotAsk { why }) => {
-                self.volatile.unshown.get_or_insert(self.now.monotonic);
-                self.volatile.resolution.cannot_ask(self.sale.our_reference(), self.now, why)
-            }
+            Event::Inquired(inquiry) => self.inquired(inquiry),
             Event::ReversalAnswered { reference, reversal } => self.reversal_answered(&reference, reversal),
             _ => Step::none(),
+        }
+    }
+
+    fn inquired(&mut self, inquiry: Inquiry) -> Step {
+        if !matches!(inquiry, Inquiry::Payments(_)) {
+            self.volatile.unshown.get_or_insert(self.now.monotonic);
+        }
+        let (resolution, reference) = (&mut self.volatile.resolution, self.sale.our_reference());
+        match inquiry {
+            Inquiry::Payments(found) => {
+                resolution.reached();
+                self.looked(&found)
+            }
+            Inquiry::CannotAsk { why } => resolution.cannot_ask(reference, self.now, why),
+            Inquiry::NotReached { why } => resolution.not_reached(reference, self.now, why),
         }
     }
 

@@ -124,6 +124,62 @@ fn looks_after_a_second_request_come_as_seldom_as_before() {
     assert_eq!(refund.on_at(listed(Vec::new()), 20), []);
 }
 
+fn not_reached() -> Event {
+    Event::Inquired(Inquiry::NotReached { why: Reason::GatewayCannotBeAsked.with("no-route") })
+}
+
+fn no_list() -> Event {
+    Event::Inquired(Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.with("no-route") })
+}
+
+/// Returns a sale and a refund without an answer, after a restart of the board.
+fn open_at_boot() -> [Trace; 2] {
+    [Trace::asked(EntryMode::NfcIcc), without_card(Operation::Refund { of: of() })].map(|mut open| {
+        let _ = open.on(unknown());
+        assert_eq!(open.cut(), [query()]);
+        open
+    })
+}
+
+/// Checks the first minutes after a boot without a network.
+#[test]
+fn a_gateway_that_is_not_reached_alarms_after_a_minute_and_once() {
+    for mut open in open_at_boot() {
+        let mut alarms_at = |event: fn() -> Event, seconds: &[u64]| -> Vec<u64> {
+            let mut alarmed = Vec::new();
+            for second in seconds {
+                let actions = open.on_at(event(), *second);
+                alarmed.extend((0..alarms(&actions)).map(|_| *second));
+                assert_eq!(open.on_at(Event::RetryNow, *second), [query()], "it is looked up as before");
+            }
+            alarmed
+        };
+        assert_eq!(alarms_at(not_reached, &[2, 10, 61, 62, 90, 4000]), [62]);
+        // An answer that is no list alarms immediately, and the next minute counts from the next failure.
+        assert_eq!(alarms_at(|| Event::Inquired(Inquiry::CannotAsk { why: "HTTP 404".into() }), &[4001, 4002]), [4001]);
+        assert_eq!(alarms_at(not_reached, &[4003, 4062, 4063]), [4063]);
+        assert_eq!(alarms_at(|| listed(Vec::new()), &[4064]), []);
+        assert_eq!(alarms_at(not_reached, &[4065, 4124]), []);
+        // The same words from an open connection are another fault.
+        assert_eq!(alarms_at(no_list, &[4125, 4126]), [4125]);
+    }
+}
+
+#[test]
+fn a_gateway_that_is_not_reached_is_asked_again_as_often_as_one_that_gives_no_list() {
+    for (mut unreached, mut unlisted) in open_at_boot().into_iter().zip(open_at_boot()) {
+        let mut second = 2;
+        for _ in 0..12 {
+            let _ = (unreached.on_at(not_reached(), second), unlisted.on_at(no_list(), second));
+            let due = unreached.sale.deadline().unwrap();
+            assert_eq!(Some(due), unlisted.sale.deadline(), "after {second} s");
+            second = due.as_secs() + 1;
+            let asked = [&mut unreached, &mut unlisted].map(|open| open.on_at(Event::DeadlinePassed, second));
+            assert_eq!(asked, [[query()], [query()]]);
+        }
+    }
+}
+
 #[test]
 fn a_declined_try_says_nothing_of_the_other_one() {
     let mut refund = refund_sent_again();

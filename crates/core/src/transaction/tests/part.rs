@@ -30,6 +30,10 @@ fn cannot() -> Event {
     Event::Inquired(Inquiry::CannotAsk { why: Reason::GatewayCannotBeAsked.into() })
 }
 
+fn not_reached() -> Event {
+    Event::Inquired(Inquiry::NotReached { why: Reason::GatewayCannotBeAsked.into() })
+}
+
 fn taking(entry: EntryMode) -> Trace {
     let mut sale = Trace::asked_by(Order { accept_partial: true, ..order() }, entry);
     assert_eq!(sale.on(part()), [query()], "the card waits, and nobody is told yet");
@@ -48,7 +52,9 @@ fn a_part_is_taken_once_a_look_has_shown_just_this() {
         assert_eq!(sale.on_at(Event::DeadlinePassed, 2), [query()]);
         assert_eq!(sale.on_at(cannot(), 2), []);
         assert_eq!(sale.on_at(Event::DeadlinePassed, 3), [query()]);
-        let actions = sale.on_at(listed(vec![booked(600)]), 3);
+        assert_eq!(sale.on_at(not_reached(), 3), []);
+        assert_eq!(sale.on_at(Event::DeadlinePassed, 4), [query()]);
+        let actions = sale.on_at(listed(vec![booked(600)]), 4);
         let Some(Action::AnswerCard(card)) = actions.first() else { panic!("{actions:?}") };
         assert_eq!(card.arc, *b"00");
         let _ = sale.on(said(true));
