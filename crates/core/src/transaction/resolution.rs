@@ -73,15 +73,15 @@ pub(super) struct Resolution {
     unreached: Unreached,
 }
 
-/// Whether the latest look-ups reached the gateway.
+/// The time for which look-ups have not reached the gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Unreached {
-    /// The latest one did, or there was none.
+    /// The latest look-up reached it, or there was none.
     #[default]
     No,
-    /// None did from this time on.
+    /// No look-up has reached it since this time.
     Since(Duration),
-    /// None did for so long that a person was alarmed.
+    /// No look-up has reached it for so long that a person was alarmed.
     Alarmed,
 }
 
