@@ -21,6 +21,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::person;
+use crate::config::DEFAULT_PATH;
 use crate::till::Progress;
 
 /// The deadline for connecting. The agent accepts a connection immediately unless all its connection slots are taken.
@@ -39,12 +40,14 @@ const SESSION: HeaderName = HeaderName::from_static("pos-session");
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Error {
     /// The agent could not be reached, so it did not receive the request.
-    #[error("no agent answers at {}: {cause}; check that `pos-agent run` is running (systemctl status pos-agent), or \
-        give the agent's socket with --socket", socket.display())]
+    #[error("no agent answers at {}: {cause}; {}, or give the agent's socket with --socket", socket.display(),
+        start(*is_set_up))]
     Unreachable {
         socket: PathBuf,
         #[source]
         cause: io::Error,
+        /// See [`Daemon::is_set_up`].
+        is_set_up: bool,
     },
     /// This user may not use the socket, so the agent did not receive the request.
     #[error("this user may not use {}: {cause}; {}", socket.display(), way_in(socket))]
@@ -62,6 +65,14 @@ pub(super) enum Error {
     /// The agent refused the request.
     #[error("{detail}")]
     Refused { code: String, detail: String },
+}
+
+/// Returns the remedy for an agent that does not run.
+fn start(is_set_up: bool) -> String {
+    match is_set_up {
+        true => "check that `pos-agent run` is running (systemctl status pos-agent)".to_owned(),
+        false => format!("this board has no {DEFAULT_PATH}: run pos-agent setup as root, which writes it"),
+    }
 }
 
 impl Error {
@@ -84,6 +95,8 @@ impl Error {
 #[derive(Debug)]
 pub(super) struct Daemon {
     client: Client,
+    /// False if the board has no configuration, so the service of the agent cannot run.
+    is_set_up: bool,
     /// The operator who makes the requests, if any.
     operator: Option<String>,
     /// The operator's session, which the first request opens. It ends automatically; no other client knows its token.
@@ -110,7 +123,13 @@ struct Opened {
 
 impl Daemon {
     pub(super) fn at(socket: PathBuf) -> Self {
-        Self { client: Client::at(socket, CONNECT_DEADLINE), operator: None, session: Arc::default() }
+        let client = Client::at(socket, CONNECT_DEADLINE);
+        Self { client, is_set_up: true, operator: None, session: Arc::default() }
+    }
+
+    /// Sets whether the board has a configuration.
+    pub(super) fn set_up(self, is_set_up: bool) -> Self {
+        Self { is_set_up, ..self }
     }
 
     /// Sets the operator who makes the requests.
@@ -201,11 +220,12 @@ impl Daemon {
     }
 
     fn failed(&self, error: ClientError) -> Error {
+        let (socket, is_set_up) = (self.client.socket().to_owned(), self.is_set_up);
         match error {
             ClientError::Unreachable(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {
-                Error::Closed { socket: self.client.socket().to_owned(), cause }
+                Error::Closed { socket, cause }
             }
-            ClientError::Unreachable(cause) => Error::Unreachable { socket: self.client.socket().to_owned(), cause },
+            ClientError::Unreachable(cause) => Error::Unreachable { socket, cause, is_set_up },
             error => lost(error),
         }
     }

@@ -233,16 +233,19 @@ struct Where {
 
 impl Where {
     fn daemon(&self) -> Result<Daemon, Stop> {
+        let mut is_set_up = true;
         let socket = match (&self.socket, &self.config) {
             (Some(socket), _) => socket.clone(),
             // Only the path is read, because some users who may take payments cannot read the tokens that the file
             // names.
             (None, Some(file)) => config::read(file)?.till.socket.path,
             (None, None) => {
-                let till = config::read(Path::new(DEFAULT_PATH)).map_or_else(|_| config::Till::default(), |it| it.till);
-                till.socket.path
+                let read = config::read(Path::new(DEFAULT_PATH));
+                is_set_up = !matches!(read, Err(config::Error::Missing { .. }));
+                read.map_or_else(|_| config::Till::default(), |config| config.till).socket.path
             }
         };
-        Ok(Daemon::at(socket).asked_by(self.operator.clone(), Arc::clone(&self.session)))
+        let daemon = Daemon::at(socket).set_up(is_set_up);
+        Ok(daemon.asked_by(self.operator.clone(), Arc::clone(&self.session)))
     }
 }

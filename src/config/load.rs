@@ -12,6 +12,12 @@ use super::{Config, ConfigFault, form};
 /// The reason why a file cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The file does not exist, for example on a board that was never set up.
+    #[error("{}: does not exist; run pos-agent setup as root, which writes it, or give the right path with --config", file.display())]
+    Missing {
+        /// The file.
+        file: PathBuf,
+    },
     /// The file cannot be read.
     #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read the file", file.display())]
     Unreadable {
@@ -61,7 +67,8 @@ pub fn load(path: &Path) -> Result<Config, Error> {
 /// Reads the file without checking the values, for a caller that may not open the secrets and only needs a path.
 ///
 /// # Errors
-/// Returns [`Error::Unreadable`], [`Error::WorldWritable`], or [`Error::Faulty`] with the faults of the form.
+/// Returns [`Error::Missing`], [`Error::Unreadable`], [`Error::WorldWritable`], or [`Error::Faulty`] with the faults of
+/// the form.
 pub fn read(path: &Path) -> Result<Config, Error> {
     let (text, mode) = text(path)?;
     if writable_by_all(path, mode).is_some() {
@@ -88,7 +95,10 @@ fn good(config: Option<Config>, faults: Vec<ConfigFault>, file: &Path) -> Result
 
 /// Reads the text of a file and the file's permission bits.
 fn text(path: &Path) -> Result<(String, u32), Error> {
-    let unreadable = |cause| Error::Unreadable { file: path.to_owned(), cause };
+    let unreadable = |cause: io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => Error::Missing { file: path.to_owned() },
+        _ => Error::Unreadable { file: path.to_owned(), cause },
+    };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
     Ok((fs::read_to_string(path).map_err(unreadable)?, mode))
 }

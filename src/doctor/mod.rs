@@ -292,7 +292,7 @@ pub async fn look(
     let Some(config) = config else {
         report.look(Probe::Clock, async |report| clock::look(report, &Past::default())).await;
         if scope == Scope::Everything {
-            report.look(Probe::Service, async |report| service::look(report, agent)).await;
+            report.look(Probe::Service, async |report| service::look(report, agent, file)).await;
         }
         report.note(
             "disk, journal, gateway, reader, printer and till were not checked: they need a configuration without \
@@ -325,7 +325,7 @@ pub async fn look(
             front::look(report, front);
         };
         report.look(Probe::Till, till).await;
-        report.look(Probe::Service, async |report| service::look(report, agent)).await;
+        report.look(Probe::Service, async |report| service::look(report, agent, file)).await;
     }
     std::mem::take(&mut report.findings)
 }

@@ -129,6 +129,39 @@ fn without_a_daemon_nothing_is_sent() {
     }
 }
 
+/// Checks the commands that a technician tries on a board without a configuration.
+#[test]
+fn a_board_that_was_never_set_up_is_told_the_command() {
+    let setup = "run pos-agent setup as root";
+    let nowhere = "/nowhere/config.toml";
+    for verb in [&["run"][..], &["status"], &["sale", "12.34"], &["operator", "list"]] {
+        let output = run(&[verb, &["--config", nowhere]].concat());
+        let said = stderr(&output);
+        assert_eq!(code(&output), 78, "{verb:?}: {said}");
+        assert!(said.contains(&format!("{nowhere}: does not exist; {setup}")), "{verb:?}: {said}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("till.sock");
+    let said = run(&["status", "--socket", socket.to_str().unwrap()]);
+    assert!(!stderr(&said).contains("pos-agent setup"), "a socket was given: {}", stderr(&said));
+    let usual = Path::new(pos_agent::config::DEFAULT_PATH);
+    if usual.exists() || Path::new("/run/pos-agent/till.sock").exists() {
+        eprintln!("this computer has been set up as a terminal: not tested");
+        return;
+    }
+    for verb in [&["status"][..], &["sale", "12.34"], &["cancel", "r"], &["receipt", "r"], &["journal"], &["close"]] {
+        let output = run(verb);
+        let said = stderr(&output);
+        assert_eq!(code(&output), 69, "{verb:?}: {said}");
+        assert!(said.contains(&format!("this board has no {}: {setup}", usual.display())), "{verb:?}: {said}");
+    }
+    for verb in [&["check"][..], &["run"]] {
+        let output = run(verb);
+        assert_eq!(code(&output), 78, "{verb:?}");
+        assert!(stderr(&output).contains(setup), "{verb:?}: {}", stderr(&output));
+    }
+}
+
 fn config(folder: &Path) -> String {
     fs::write(folder.join("ca.pem"), "-----BEGIN CERTIFICATE-----\nMIIBAAA=\n-----END CERTIFICATE-----\n").unwrap();
     fs::write(folder.join("token"), "0123456789abcdef\n").unwrap();
@@ -446,7 +479,7 @@ async fn a_failure_is_one_json_object_with_its_code() {
         (&["payment", "x", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["query", "limit=1", "--socket", none], 69, "no-daemon", "pos-agent run"),
         (&["log-level", "debug", "--socket", none], 69, "no-daemon", "pos-agent run"),
-        (&["status", "--config", none], 78, "configuration", "cannot be read"),
+        (&["status", "--config", none], 78, "configuration", "run pos-agent setup as root"),
         // These verbs read files themselves.
         (&["journal", "verify", "--journal", none], 74, "journal", "none"),
         (&["reconcile", none, "--journal", none], 74, "file", "none"),

@@ -502,7 +502,9 @@ async fn progress_is_told_line_by_line_and_wrong_usage_is_64() {
     let output = doctor(Path::new("/nowhere/config.toml"), &[]).await;
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(78), "{text}");
-    assert!(text.contains("FAULT") && text.contains("do: give the right path with --config"), "{text}");
+    assert!(text.contains("/nowhere/config.toml: does not exist\n"), "{text}");
+    assert!(text.contains("FAULT") && text.contains("do: run pos-agent setup as root, which writes it"), "{text}");
+    assert!(text.contains("do: run pos-agent setup as root, then start the agent"), "{text}");
     assert!(text.contains("clock\n") && text.contains("were not checked"), "{text}");
     assert_eq!(doctor(&shop.config(), &["--nonsense"]).await.status.code(), Some(64));
 }

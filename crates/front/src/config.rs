@@ -140,6 +140,13 @@ impl fmt::Display for Fault {
 /// The reason why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
+    /// The file does not exist.
+    #[error("{}: does not exist; run pos-agent setup as root, which writes it for the page or a till, or give the \
+        right path with --config", file.display())]
+    Missing {
+        /// The file.
+        file: PathBuf,
+    },
     /// The file cannot be read.
     #[error("{}: cannot be read: {cause}; give the right path with --config, or allow this user to read the file", file.display())]
     Unreadable {
@@ -165,7 +172,10 @@ fn lines(file: &Path, faults: &[Fault]) -> String {
 
 /// Reads the file and checks it completely.
 pub(crate) fn load(path: &Path) -> Result<FrontConfig, ConfigError> {
-    let unreadable = |cause| ConfigError::Unreadable { file: path.to_owned(), cause };
+    let unreadable = |cause: io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => ConfigError::Missing { file: path.to_owned() },
+        _ => ConfigError::Unreadable { file: path.to_owned(), cause },
+    };
     let mode = fs::metadata(path).map_err(unreadable)?.permissions().mode() & 0o7777;
     let text = fs::read_to_string(path).map_err(unreadable)?;
     let (config, mut faults) = parse(&text);

@@ -40,6 +40,13 @@ async fn a_configuration_is_checked_whole_and_a_front_that_is_away_is_named() {
     let said = run(&["status"]);
     assert_eq!(said.status.code(), Some(69));
     assert!(String::from_utf8(said.stderr).unwrap().contains("systemctl status pos-front"));
+    std::fs::remove_file(&file).unwrap();
+    for verb in ["status", "check", "run"] {
+        let said = run(&[verb]);
+        assert_eq!(said.status.code(), Some(78));
+        let said = String::from_utf8(said.stderr).unwrap();
+        assert!(said.contains("front.toml: does not exist; run pos-agent setup as root"), "{verb}: {said}");
+    }
 }
 
 /// Tries `--config FILE` before and after the verbs of `pair`, and after `status`.
