@@ -52,6 +52,7 @@ impl Run {
     /// Starts the log. It goes to systemd's journal with its fields, or to standard error as text for a person.
     fn begin_log(&self) -> Result<(), Stop> {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-        logging::begin(&level, &self.journal_socket).map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))
+        let begun = logging::begin(&level, &self.journal_socket, env!("CARGO_PKG_NAME"));
+        begun.map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))
     }
 }

@@ -46,13 +46,13 @@ pub enum Error {
 }
 
 /// Starts the log. It goes to the journal's socket if standard error is connected to the journal, and otherwise to
-/// standard error.
+/// standard error. `identifier` is the program's name in the journal.
 ///
 /// # Errors
 /// See [`Error`].
-pub fn begin(level: &str, journal_socket: &Path) -> Result<(), Error> {
+pub fn begin(level: &str, journal_socket: &Path, identifier: &'static str) -> Result<(), Error> {
     let (filter, handle) = reload::Layer::new(filter(level)?);
-    let journald = is_stderr().then(|| Journald::to(journal_socket).ok()).flatten();
+    let journald = is_stderr().then(|| Journald::to(journal_socket, identifier).ok()).flatten();
     // A line that cannot be written is lost. A message about the loss would go to the same destination, and would end
     // the terminal.
     let text = || fmt::layer().with_writer(std::io::stderr).with_target(false).log_internal_errors(false);

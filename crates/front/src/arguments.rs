@@ -74,6 +74,9 @@ pub(crate) struct Run {
     /// Log level on standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
     #[arg(long, value_name = "LEVEL")]
     pub(crate) log: Option<String>,
+    /// The socket of systemd's journal, which is used if standard error is connected to the journal
+    #[arg(long, value_name = "PATH", hide = true)]
+    pub(crate) journal_socket: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

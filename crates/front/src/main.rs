@@ -69,10 +69,8 @@ use std::time::SystemTime;
 
 use clap::Parser;
 use hyper::Method;
+use pos_daemon::logging;
 use serde_json::{Value, json};
-use tracing_subscriber::filter::{ParseError, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
 use crate::certificate::{HostCertificate, Purpose, host_names};
@@ -147,10 +145,7 @@ fn main() -> ExitCode {
 impl Verb {
     fn run(self) -> Result<(), Stop> {
         match self {
-            Self::Run(Run { at, log }) => {
-                begin_log(log)?;
-                wait_for(run::run(config::load(&at.config)?, now))?.map_err(Stop::Failed)
-            }
+            Self::Run(run) => run.run(),
             Self::Check(at) => check(&at),
             Self::Pair(pair) => pair.run(),
             Self::Certificate(certificate) => certificate.run(),
@@ -165,6 +160,19 @@ impl Verb {
                 Ok(())
             }
         }
+    }
+}
+
+impl Run {
+    fn run(self) -> Result<(), Stop> {
+        let level = self.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
+        let journal = self.journal_socket.unwrap_or_else(|| logging::SOCKET.into());
+        let begun = logging::begin(&level, &journal, env!("CARGO_PKG_NAME"));
+        begun.map_err(|error| Stop::Config(format!("--log {error}")))?;
+        let file = self.at.config;
+        let config = config::load(&file)?;
+        tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %file.display(), "pos-front starts");
+        wait_for(run::run(config, now))?.map_err(Stop::Failed)
     }
 }
 
@@ -290,19 +298,6 @@ fn asked(config: &FrontConfig, method: Method, target: &str, body: &Value) -> Re
 fn wait_for<T>(future: impl Future<Output = T>) -> Result<T, Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(4).build();
     Ok(runtime.map_err(|error| Stop::Failed(error.to_string()))?.block_on(future))
-}
-
-fn begin_log(level: Option<String>) -> Result<(), Stop> {
-    let level = level.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-    let filter: Targets = level.parse().map_err(|error: ParseError| {
-        Stop::Config(format!("--log {level}: {error}; use error, warn, info, debug or trace"))
-    })?;
-    let journal = std::env::var_os("JOURNAL_STREAM").is_some();
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false).with_ansi(false);
-    let log = tracing_subscriber::registry().with(filter);
-    // The journal of systemd adds the time itself.
-    let begun = if journal { log.with(lines.without_time()).try_init() } else { log.with(lines).try_init() };
-    begun.map_err(|error| Stop::Failed(error.to_string()))
 }
 
 fn text(value: &Value) -> String {

@@ -5,7 +5,7 @@
 //! its own name: `POS_SALE`, `POS_STEP`, `POS_OUTCOME`, `POS_GATEWAY_US`. Each value is preceded by its length, so a
 //! line feed in a value does not begin another field.
 //!
-//! A journal that does not read must not delay a transaction. The agent waits for it once, for a short time
+//! A journal that does not read must not delay a transaction. The program waits for it once, for a short time
 //! ([`PATIENCE`]). Until the journal reads again, events for which it has no room are lost. `tracing-journald` is not
 //! used here, because it waits without limit. It also knows only one socket path, but a test needs another.
 
@@ -46,21 +46,23 @@ pub fn is_stderr() -> bool {
 pub struct Journald {
     socket: UnixDatagram,
     address: PathBuf,
+    /// The program's name in the journal.
+    identifier: &'static str,
     /// True if the journal had no room at the last write. The agent then does not wait for it.
     full: AtomicBool,
 }
 
 impl Journald {
-    /// Connects to the journal that listens at `address`.
+    /// Connects to the journal that listens at `address`. `identifier` is the program's name in the journal.
     ///
     /// # Errors
     /// Returns an error if no journal listens there.
-    pub fn to(address: &Path) -> io::Result<Self> {
+    pub fn to(address: &Path, identifier: &'static str) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.set_write_timeout(Some(PATIENCE))?;
         // The journal ignores an empty datagram.
         socket.send_to(&[], address)?;
-        Ok(Self { socket, address: address.to_owned(), full: AtomicBool::new(false) })
+        Ok(Self { socket, address: address.to_owned(), identifier, full: AtomicBool::new(false) })
     }
 
     /// Sends a datagram. The address is used each time, so that a restarted journal receives the next event.
@@ -84,7 +86,7 @@ impl<S: Subscriber> Layer<S> for Journald {
             Level::DEBUG | Level::TRACE => "7",
         };
         fields.put("PRIORITY", priority);
-        fields.put("SYSLOG_IDENTIFIER", "pos-agent");
+        fields.put("SYSLOG_IDENTIFIER", self.identifier);
         event.record(&mut fields);
         let message = format!("{}{}", fields.message, fields.line);
         fields.put("MESSAGE", &message);
@@ -162,7 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let journal = UnixDatagram::bind(&path).unwrap();
-        let log = tracing_subscriber::registry().with(Journald::to(&path).unwrap());
+        let log = tracing_subscriber::registry().with(Journald::to(&path, "pos-agent").unwrap());
         tracing::subscriber::with_default(log, || {
             let hostile = "void\nPRIORITY=0\nMESSAGE=all is well";
             tracing::warn!(sale = 42_u64, step = "ended", why = %hostile, took = ?[1, 2], "receipt not printed");
@@ -199,7 +201,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         let journal = UnixDatagram::bind(&path).unwrap();
-        let log = tracing_subscriber::registry().with(Journald::to(&path).unwrap());
+        let log = tracing_subscriber::registry().with(Journald::to(&path, "pos-agent").unwrap());
         let (most, mut kept) = (10_000, 0);
         journal.set_nonblocking(true).unwrap();
         let empty = || std::iter::from_fn(|| journal.recv(&mut [0; 1024]).ok()).count();
@@ -213,6 +215,6 @@ mod tests {
         assert!((2..most).contains(&kept), "{kept} were kept: it was waited for");
         drop(journal);
         std::fs::remove_file(&path).unwrap();
-        assert!(Journald::to(&path).is_err(), "nobody listens");
+        assert!(Journald::to(&path, "pos-agent").is_err(), "nobody listens");
     }
 }

@@ -11,12 +11,14 @@
 //! | `pairing` | codes, tokens, and the data that a paired till can see |
 //! | `webhooks` | receivers that hang, redirect and fail; order, signature and duplicates |
 //! | `verbs` | the command line |
+//! | `logging` | the log in systemd's journal |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod away;
 mod crowds;
 mod customer;
+mod logging;
 mod pairing;
 mod process;
 mod receiver;
