@@ -13,7 +13,7 @@ use super::exit::{Exit, Stop};
 use super::front::AtFront;
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
-use crate::doctor::{self, Agent, DoctorNews, Finding, Probe, Scope, Severity};
+use crate::doctor::{self, Agent, DoctorNews, Finding, Front, Probe, Scope, Severity};
 use crate::support::{self, Archive};
 
 /// Arguments.
@@ -26,7 +26,7 @@ pub(super) struct Doctor {
     /// Print one JSON object on one line of standard output, and the progress on standard error
     #[arg(long)]
     json: bool,
-    /// Also write a support archive with findings, configuration, log, journal summary and system facts, but no card
+    /// Also write a support archive with findings, configurations, logs, journal summary and system facts, but no card
     /// data or secrets
     #[arg(long, value_name = "FILE.tar")]
     bundle: Option<PathBuf>,
@@ -89,6 +89,10 @@ impl Doctor {
                 report_json: in_json(&whole) + "\n",
                 status_json: match &agent {
                     Agent::Answers(status) => Some(in_json(status)),
+                    _ => None,
+                },
+                front_json: match front {
+                    Front::Answers { status, .. } => Some(status),
                     _ => None,
                 },
             };

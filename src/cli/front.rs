@@ -40,7 +40,8 @@ impl AtFront {
         let asked = timeout(PATIENCE, daemon.get::<Value>("/status")).await;
         let why = match asked {
             Ok(Ok(status)) => {
-                return Front::Answers { socket, tills: tills(&status) };
+                let (tills, status) = (tills(&status), clean::line(&status.to_string()));
+                return Front::Answers { socket, tills, status };
             }
             Ok(Err(Error::Closed { .. })) => return Front::Closed(socket),
             Ok(Err(Error::Unreachable { cause, .. })) => match cause.kind() {

@@ -22,6 +22,8 @@ pub enum Front {
         socket: PathBuf,
         /// The tills that the front serves with a protocol.
         tills: Vec<FrontTill>,
+        /// The front's whole status in JSON, without control characters.
+        status: String,
     },
 }
 
@@ -77,7 +79,7 @@ pub(super) fn look(report: &mut Report<'_>, front: &Front) {
             format!("pos-front did not report its tills: {why}"),
             "check journalctl -u pos-front, then run: systemctl restart pos-front",
         ),
-        Front::Answers { socket, tills } => {
+        Front::Answers { socket, tills, .. } => {
             control_socket(report, socket);
             tills.iter().for_each(|till| match till.is_not_named {
                 false => report.ok(format!("till {till}")),

@@ -5,12 +5,11 @@
 //! have pasted a secret into the configuration, and the log may contain texts of other programs.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use crate::config::Config;
 use pos_terms::card::mask_pans;
 use pos_terms::emv::luhn;
 
@@ -18,9 +17,10 @@ use pos_terms::emv::luhn;
 const SECRET: &str = "[secret]";
 /// The replacement for a card number.
 const CARD: &str = "[card number]";
-/// The shortest secret to search for, in bytes. A shorter one would match by chance, and the configuration accepts none
-/// below 16.
-const SHORTEST: usize = 8;
+/// The shortest secret to search for, in bytes: the password of a till that uses ZVT.
+const SHORTEST: usize = 6;
+/// The length from which a secret is also removed inside a longer word. A shorter one would match there by chance.
+const LONG: usize = 8;
 /// The smallest number of characters in a masked card number, as in `card::masking`.
 const PLACES: usize = 12;
 /// The number of digits of a card number (ISO/IEC 7812).
@@ -31,10 +31,14 @@ const SIGN: usize = 2;
 const HIDDEN: usize = 2;
 /// The folder from which systemd takes the unit's credentials, and the folder where it puts them.
 const CREDENTIALS: [&str; 2] = ["/etc/pos-agent", "/run/credentials/pos-agent.service"];
+/// The keys that name a file with a secret, in the configurations of the agent and of the front.
+const FILES: [&str; 5] = ["token-file", "client-key-file", "password-file", "passphrase-file", "secret-file"];
+/// The keys that name a credential of systemd.
+const NAMES: [&str; 2] = ["token-credential", "client-key-credential"];
 /// The words in keys of a configuration that mean that the value is private.
-const TELLING: [&str; 4] = ["token", "secret", "password", "key"];
+const TELLING: [&str; 5] = ["token", "secret", "password", "passphrase", "key"];
 /// The endings of keys whose values are only paths or names, or are public.
-const HARMLESS: [&str; 4] = ["-file", "-credential", "-pins", "keys-left"];
+const HARMLESS: [&str; 6] = ["-file", "-credential", "-pins", "keys-left", "-identifier", "-version"];
 
 /// The removal of this terminal's secrets, and of texts that look like secrets.
 pub(super) struct Cleaning {
@@ -42,17 +46,21 @@ pub(super) struct Cleaning {
 }
 
 impl Cleaning {
-    pub(super) fn of(config: Option<&Config>) -> Self {
-        let Some(config) = config else { return Self { secrets: Vec::new() } };
-        let gateway = &config.gateway;
-        let names = [&gateway.token_credential, &gateway.client_key_credential].into_iter().flatten();
+    /// Reads the secrets that these configurations name.
+    pub(super) fn of(configs: &[&str]) -> Self {
+        let named = |keys: &[&str]| -> Vec<&str> {
+            configs.iter().flat_map(|text| keys.iter().flat_map(move |key| values(text, key))).collect()
+        };
         let handed_over = std::env::var("CREDENTIALS_DIRECTORY").ok();
         let folders: Vec<&str> = CREDENTIALS.into_iter().chain(handed_over.as_deref()).collect();
-        let credentials = names.flat_map(|name| folders.iter().map(move |folder| Path::new(folder).join(name)));
-        let files = [&gateway.token_file, &gateway.client_key_file].into_iter().flatten();
-        let files = files.chain(config.till.token.iter().map(|entry| &entry.token_file)).cloned();
+        let names = named(&NAMES);
+        let credentials = names.iter().flat_map(|name| folders.iter().map(move |folder| Path::new(folder).join(name)));
+        let files = named(&FILES).into_iter().map(PathBuf::from);
+        // A device could be endless.
+        let is_file = |file: &PathBuf| fs::metadata(file).is_ok_and(|facts| facts.is_file());
         let read = |file| fs::read_to_string(file).ok().map(Zeroizing::new);
-        let mut secrets: Vec<_> = credentials.chain(files).filter_map(read).flat_map(|text| lines(&text)).collect();
+        let mut secrets: Vec<_> =
+            credentials.chain(files).filter(is_file).filter_map(read).flat_map(|text| lines(&text)).collect();
         // The longest secret is removed first. So a secret that begins with another one is removed completely.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self { secrets }
@@ -62,9 +70,7 @@ impl Cleaning {
     pub(super) fn clean(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), SECRET);
-            }
+            text = without(&text, secret);
         }
         without_spread_numbers(&without_masked_numbers(&mask_pans(&without_bearers(&without_keys(&text)))))
     }
@@ -74,6 +80,33 @@ impl Cleaning {
 fn lines(text: &str) -> Vec<Zeroizing<String>> {
     let is_secret = |line: &&str| line.len() >= SHORTEST && !line.starts_with("-----");
     text.lines().map(str::trim).filter(is_secret).map(|line| Zeroizing::new(line.to_owned())).collect()
+}
+
+/// Returns the values of a key wherever it occurs, even in an inline table or in a comment. The configuration may have
+/// faults, so it is not parsed.
+fn values<'a>(config: &'a str, key: &str) -> Vec<&'a str> {
+    let value = |(at, _): (usize, &str)| {
+        let rest = config[at + key.len()..].trim_start_matches(['"', '\'', ' ', '\t']).strip_prefix('=')?.trim_start();
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+        rest[1..].split([quote, '\n']).next()
+    };
+    config.match_indices(key).filter_map(value).collect()
+}
+
+/// Removes a secret from a text.
+fn without(text: &str, secret: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(secret) {
+        let (before, after) = (&rest[..at], &rest[at + secret.len()..]);
+        let is_word = !out.ends_with(char::is_alphanumeric)
+            && !before.ends_with(char::is_alphanumeric)
+            && !after.starts_with(char::is_alphanumeric);
+        out.push_str(before);
+        out.push_str(if is_word || secret.len() >= LONG { SECRET } else { secret });
+        rest = after;
+    }
+    out + rest
 }
 
 /// Returns a configuration without the values of keys that sound like secrets. An example is `token = "…"` instead of
@@ -87,6 +120,21 @@ pub(super) fn without_secrets(config: &str) -> String {
         if is_telling { format!("{key}= \"{SECRET}\"") } else { without_password(line) }
     };
     config.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// Returns the front's configuration in the same way, without the paths of addresses. The path of a webhook's address
+/// may be a secret.
+pub(super) fn without_secrets_and_paths(config: &str) -> String {
+    let mut parts = config.split("://");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(['"', '\'', ' ', '\n']).unwrap_or(part.len());
+        let (address, rest) = part.split_at(end);
+        let host = address.find(['/', '?', '#']).unwrap_or(end);
+        let path = if end - host > 1 { format!("/{SECRET}") } else { address[host..].to_owned() };
+        out += &format!("://{}{path}{rest}", &address[..host]);
+    }
+    without_secrets(&out)
 }
 
 /// Removes name and password from a line such as `https://name:password@host`.
@@ -298,6 +346,59 @@ mod tests {
         let text = "token-file = \"/etc/t\"\ntoken = \"abc\"\n#password=\"x\"\nwarn-keys-left = 7\nurl = \"https://me:pw@gateway.example/\"\nid = \"1\"";
         let expected = "token-file = \"/etc/t\"\ntoken = \"[secret]\"\n#password= \"[secret]\"\nwarn-keys-left = 7\nurl = \"https://[secret]@gateway.example/\"\nid = \"1\"\n";
         assert_eq!(without_secrets(text), expected);
+    }
+
+    #[test]
+    fn the_fronts_configuration_also_loses_the_paths_of_addresses() {
+        for (text, expected) in [
+            (
+                "url = \"https://me:pw@till.example:8443/hook/T0001?t=abc\"",
+                "url = \"https://[secret]@till.example:8443/[secret]\"\n",
+            ),
+            ("url = \"https://till.example?t=abc\"", "url = \"https://till.example/[secret]\"\n"),
+            (
+                "origins = [\"https://a.example\", \"https://b.example/\"]",
+                "origins = [\"https://a.example\", \"https://b.example/\"]\n",
+            ),
+            (
+                "passphrase = 'a'\nkey-identifier = \"mykey\"\nkey-version = 1",
+                "passphrase = \"[secret]\"\nkey-identifier = \"mykey\"\nkey-version = 1\n",
+            ),
+        ] {
+            assert_eq!(without_secrets_and_paths(text), expected);
+        }
+    }
+
+    #[test]
+    fn the_secrets_of_the_files_that_a_configuration_names_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let agent = format!(
+            "gateway = {{ url = 1, token-file='{}' }}\n# client-key-file = \"{}\"\nthis is no TOML",
+            file("token", "a-token-of-the-gateway\n"),
+            file("key", "-----BEGIN PRIVATE KEY-----\nMHcCAQEEIExample\nAA==\n-----END PRIVATE KEY-----\n"),
+        );
+        let front = format!(
+            "[[zvt]]\n\"password-file\" = \"{}\"\n[[nexo.till]]\npassphrase-file=\"{}\"\nsecret-file = \"{}",
+            file("zvt", "314159\n"),
+            file("nexo", "correct horse battery"),
+            file("hook", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"),
+        );
+        let cleaning = Cleaning::of(&[&agent, &front]);
+        for (text, expected) in [
+            ("it said a-token-of-the-gateway.", "it said [secret]."),
+            ("xMHcCAQEEIExamplex AA==", "x[secret]x AA=="),
+            ("password=314159, at 12:00:00.3141592", "password=[secret], at 12:00:00.3141592"),
+            ("314159314159 314159", "314159314159 [secret]"),
+            ("\"correct horse battery\"", "\"[secret]\""),
+            ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "[secret]"),
+        ] {
+            assert_eq!(cleaning.clean(text), expected);
+        }
     }
 
     #[test]

@@ -7,9 +7,12 @@
 //! status.json         the agent's status; absent when no agent answers
 //! config.toml         the configuration
 //! log.txt             the end of the service's log
+//! front-status.json   the front's status; absent when no front answers
+//! front.toml          the front's configuration; absent without a front
+//! front-log.txt       the end of the front's log; absent without a front
 //! journal.json        whether it is intact, counts, open transactions
 //! transactions.jsonl  the latest transactions: references and payment ids, no cards
-//! system.txt          kernel, memory, disks, limits, the service's unit
+//! system.txt          kernel, memory, disks, limits, the services' units
 //! devices.txt         serial ports, USB devices and their names
 //! ```
 //!
@@ -33,6 +36,9 @@ use crate::config::{self, Config};
 
 /// The folder into which the archive is unpacked.
 const FOLDER: &str = "pos-agent-support";
+
+/// The front's configuration, in the folder of the agent's.
+const FRONT: &str = "front.toml";
 
 /// The reason why the archive cannot be created.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +71,8 @@ pub struct FoundBefore<'a> {
     pub report_json: String,
     /// The agent's status as JSON, if an agent answers.
     pub status_json: Option<String>,
+    /// The front's status as JSON, if a front answers.
+    pub front_json: Option<String>,
 }
 
 /// A new file that only its owner can read. Until it is [written](Self::write), it is empty, and dropping this value
@@ -118,25 +126,36 @@ impl Drop for Archive {
 
 /// Returns the cleaned parts with their names.
 fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, String)> {
-    let text = fs::read_to_string(found.config);
-    // A configuration with a fault is still included. In that case, the files that it names are unknown.
-    let config = text.as_ref().ok().and_then(|text| config::parse(text, found.config).ok());
-    let cleaning = Cleaning::of(config.as_ref());
-    let written = text.unwrap_or_else(|error| format!("{}: cannot be read: {error}\n", found.config.display()));
+    let text = read(found.config);
+    // A configuration with a fault is still included. In that case, the place of the journal is unknown.
+    let config = config::parse(&text, found.config).ok();
+    let front = found.config.with_file_name(FRONT);
+    let front = front.exists().then(|| read(&front));
+    let cleaning = Cleaning::of(&[&text, front.as_deref().unwrap_or_default()]);
     let mut parts = vec![
         ("about.txt", about(now)),
         ("doctor.txt", found.report),
         ("doctor.json", found.report_json),
-        ("config.toml", cleaning::without_secrets(&written)),
-        ("log.txt", system::log()),
+        ("config.toml", cleaning::without_secrets(&text)),
+        ("log.txt", system::log("pos-agent")),
         ("system.txt", system::facts(&places(config.as_ref(), found.config))),
         ("devices.txt", system::devices()),
     ];
     parts.extend(found.status_json.map(|status| ("status.json", cleaning::without_cards(&status))));
+    parts.extend(found.front_json.map(|status| ("front-status.json", status + "\n")));
+    if let Some(front) = &front {
+        parts.push(("front.toml", cleaning::without_secrets_and_paths(front)));
+        parts.push(("front-log.txt", system::log("pos-front")));
+    }
     if let Some(config) = &config {
         parts.extend(journal::parts(&config.journal.path));
     }
     parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect()
+}
+
+/// Returns the text of a file, or the reason why there is none.
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| format!("{}: cannot be read: {error}\n", file.display()))
 }
 
 /// Returns the folders whose file systems the archive describes.
@@ -152,8 +171,8 @@ fn about(now: DateTime<Utc>) -> String {
     format!(
         "Support archive of pos-agent {version} ({machine}), made {at} by the board's clock.\n\
          \n\
-         It contains the findings of pos-agent doctor, the configuration, the end of the service's log, and facts about\n\
-         the journal and the system. It also contains references and payment ids of transactions.\n\
+         It contains the findings of pos-agent doctor, the configurations and the ends of the logs of pos-agent and\n\
+         pos-front, and facts about the journal and the system. It also contains references and payment ids of transactions.\n\
          It contains no card data, not even masked card numbers, no tokens and no keys: they were removed from every part,\n\
          and [secret] or [card number] replaces them.\n"
     )

@@ -16,7 +16,7 @@ const MOST: usize = 1 << 20;
 /// The time-out for a systemd program.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The properties of the unit to ask for. They do not include its files, because an administrator may have written a
+/// The properties of a unit to ask for. They do not include its files, because an administrator may have written a
 /// secret into them.
 const UNIT: &str = "--property=LoadState,ActiveState,SubState,Result,NRestarts,ExecMainStartTimestamp,ExecMainStatus,MainPID,\
                     MemoryCurrent,TasksCurrent,WatchdogUSec,User,DevicePolicy,DeviceAllow,FragmentPath,DropInPaths";
@@ -33,24 +33,26 @@ const FILES: [&str; 8] = [
     "/proc/self/limits",
 ];
 
-/// Returns the end of the service's log.
-pub(super) fn log() -> String {
-    said("journalctl", &["--unit=pos-agent", "--lines", LOG_LINES, "--no-pager", "--output=short-iso-precise"])
+/// Returns the end of a service's log.
+pub(super) fn log(unit: &str) -> String {
+    said("journalctl", &["--unit", unit, "--lines", LOG_LINES, "--no-pager", "--output=short-iso-precise"])
 }
 
-/// Returns facts about the system, the file systems of `places`, the unit and its process.
+/// Returns facts about the system, the file systems of `places`, the units and their processes.
 pub(super) fn facts(places: &[PathBuf]) -> String {
     let mut text = String::new();
     for file in FILES {
         part(&mut text, file, &contents(Path::new(file)));
     }
     part(&mut text, "disks", &places.iter().map(|place| room(place)).collect::<String>());
-    part(&mut text, "systemctl show pos-agent", &said("systemctl", &["show", "pos-agent.service", "--no-pager", UNIT]));
-    let processes = fs::read_to_string("/sys/fs/cgroup/system.slice/pos-agent.service/cgroup.procs");
-    for process in processes.unwrap_or_default().lines() {
-        for file in ["limits", "status"] {
-            let path = Path::new("/proc").join(process).join(file);
-            part(&mut text, &path.display().to_string(), &contents(&path));
+    for unit in ["pos-agent.service", "pos-front.service"] {
+        part(&mut text, &format!("systemctl show {unit}"), &said("systemctl", &["show", unit, "--no-pager", UNIT]));
+        let processes = fs::read_to_string(Path::new("/sys/fs/cgroup/system.slice").join(unit).join("cgroup.procs"));
+        for process in processes.unwrap_or_default().lines() {
+            for file in ["limits", "status"] {
+                let path = Path::new("/proc").join(process).join(file);
+                part(&mut text, &path.display().to_string(), &contents(&path));
+            }
         }
     }
     text

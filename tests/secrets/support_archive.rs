@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
@@ -18,6 +19,16 @@ use pos_sim::reader::CardEntry::{Insert, Swipe, Tap};
 use pos_sim::reader::deck::DECK;
 use pos_sim::shop::{Options, TILL_TOKEN};
 use tokio::io::AsyncReadExt;
+
+/// The secrets of a front: of a till that uses ZVT, of a till that uses nexo, and of a webhook.
+const PASSWORD: &str = "314159";
+const PASSPHRASE: &str = "correct horse battery staple";
+const HOOK: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
+/// The path of the webhook's address, which is a secret too.
+const HOOK_PATH: &str = "T0001/B0002/XXXXmore";
+
+/// The socket of the front, which a test may start.
+const CONTROL: &str = "control.sock";
 
 /// A card number that another program wrote into the log, in forms that people use.
 const FOREIGN: &str = "4111111111111111";
@@ -37,22 +48,53 @@ pub(crate) fn unpacked(file: &Path) -> BTreeMap<String, String> {
     parts
 }
 
-/// Creates a folder with programs that replace systemd's programs.
+/// Creates a folder with programs that replace systemd's programs. The log is that of both services.
 fn programs(folder: &Path, log: &str) -> PathBuf {
     let bin = folder.join("bin");
     fs::create_dir(&bin).unwrap();
     fs::write(bin.join("log"), log).unwrap();
-    for (name, does) in
-        [("journalctl", format!("cat {}/log", bin.display())), ("systemctl", "echo ActiveState=active".to_owned())]
-    {
+    for (name, does) in [
+        ("journalctl", format!("echo \"journalctl $*\"; cat {}/log", bin.display())),
+        ("systemctl", "echo \"systemctl $*: ActiveState=active\"".to_owned()),
+    ] {
         fs::write(bin.join(name), format!("#!/bin/sh\n{does}\n")).unwrap();
         fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     bin
 }
 
+/// Writes a front's configuration with its secrets beside the agent's, and starts a front that reports its status.
+fn a_front_beside(config: &Path) {
+    let at = |name: &str, secret: &str| {
+        let file = config.with_file_name(name);
+        fs::write(&file, format!("{secret}\n")).unwrap();
+        file
+    };
+    let text = format!(
+        "# the old password: {PASSWORD}\n[[zvt]]\ntill = \"kasse-1\"\npassword-file = {:?}\n\
+         [[nexo.till]]\nkey-identifier = \"mykey\"\npassphrase-file = {:?}\n\
+         [[webhook]]\nurl = \"https://till.example/{HOOK_PATH}\"\nsecret-file = {:?}\n",
+        at("kasse-1.zvt", PASSWORD),
+        at("kasse-2.nexo", PASSPHRASE),
+        at("books.secret", HOOK)
+    );
+    fs::write(config.with_file_name("front.toml"), text).unwrap();
+    let listener = UnixListener::bind(config.with_file_name(CONTROL)).unwrap();
+    std::thread::spawn(move || {
+        let status = format!(r#"{{"version":"0.1.0","webhooks":[{{"error":"{HOOK}\u001b\u202e"}}]}}"#);
+        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{status}", status.len());
+        while let Ok((mut stream, _)) = listener.accept() {
+            let mut asked = [0; 4096];
+            let read = stream.read(&mut asked).unwrap();
+            assert!(asked[..read].starts_with(b"GET /status HTTP/1.1\r\n"));
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+}
+
 pub(crate) async fn doctor(config: &Path, file: &Path, bin: Option<&Path>) -> Output {
-    let mut command = till::program(&["doctor", "--config"]);
+    let mut command = till::program(&["doctor", "--front"]);
+    command.arg(config.with_file_name(CONTROL)).arg("--config");
     command.arg(config).arg("--bundle").arg(file);
     if let Some(bin) = bin {
         command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
@@ -105,6 +147,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
 
     let folder = tempfile::tempdir().unwrap();
     let secrets = entrusted(&counter);
+    a_front_beside(&config);
     let (token, card) = (counter.shop.gateway.token(), &DECK[0]);
     let planted = [
         format!("other: card {FOREIGN}, {}", leak::groupings(FOREIGN).join(" | ")),
@@ -112,6 +155,7 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
         format!("other: Authorization: Bearer {token}, till {TILL_TOKEN}, Bearer somebodyelsestoken0123"),
         "other: 411111******1111 and 4111 11** **** 1111".to_owned(),
         "other: a line that belongs there".to_owned(),
+        format!("other: {PASSWORD}, {PASSPHRASE}, {HOOK}"),
     ];
     let bin = programs(folder.path(), &planted.join("\n"));
     let file = folder.path().join("support.tar");
@@ -131,18 +175,31 @@ async fn a_day_of_sales_leaves_nothing_of_a_card_or_a_secret_in_the_archive() {
         ("status.json", &["\"terminalId\":\"12345678\"", "S-now"]),
         ("journal.json", &["\"altered\": null", "\"transactions\": 6", "\"head\": \"", "S-now of till local"]),
         ("transactions.jsonl", &["\"reference\":\"S0\"", "\"outcome\":\"approved\"", &payment]),
-        ("log.txt", &["other: a line that belongs there"]),
+        ("log.txt", &["journalctl --unit pos-agent ", "other: a line that belongs there"]),
+        ("front-log.txt", &["journalctl --unit pos-front ", "other: a line that belongs there"]),
+        (
+            "front.toml",
+            &["till = \"kasse-1\"", "password-file = \"/", "\"mykey\"", "\"https://till.example/[secret]\""],
+        ),
+        ("front-status.json", &["\"version\":\"0.1.0\""]),
         ("system.txt", &["== /etc/os-release", "== /proc/version", "MiB free", "ActiveState=active", "Max open files"]),
+        ("system.txt", &["systemctl show pos-agent.service", "systemctl show pos-front.service"]),
         ("devices.txt", &["== /dev/serial/by-id", "== USB", "== /proc/devices"]),
     ] {
         for word in words {
             assert!(parts[part].contains(word), "{part}: {word}: {}", parts[part]);
         }
     }
-    assert_eq!(parts.len(), 10, "{:?}", parts.keys());
+    assert_eq!(parts.len(), 13, "{:?}", parts.keys());
     for line in parts["transactions.jsonl"].lines().chain([parts["doctor.json"].as_str()]) {
         serde_json::from_str::<serde_json::Value>(line).unwrap();
     }
+
+    // Six digits are also found by chance in a longer number, so only whole words are compared.
+    for part in ["log.txt", "front-log.txt", "front.toml", "config.toml"] {
+        assert!(!parts[part].split(|c: char| !c.is_alphanumeric()).any(|word| word == PASSWORD), "{part}");
+    }
+    assert!(!parts["front-status.json"].contains('\u{202e}'), "{}", parts["front-status.json"]);
 
     // The agent's own log at its finest level is safe too, because it is filtered in the same way.
     stop(&mut agent).await;
@@ -195,6 +252,9 @@ fn entrusted(counter: &Counter) -> Vec<Secret> {
     let mut secrets = vec![
         Secret::text("the gateway's token", counter.shop.gateway.token()),
         Secret::text("the till's token", TILL_TOKEN),
+        Secret::text("a passphrase", PASSPHRASE),
+        Secret::text("a webhook's secret", HOOK),
+        Secret::text("a webhook's path", HOOK_PATH),
     ];
     for card in DECK {
         secrets.push(Secret::text("a card number", card.pan));
@@ -231,8 +291,11 @@ async fn a_file_that_is_there_is_not_overwritten_and_nothing_is_looked_at() {
 async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archive() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config.toml");
-    fs::write(&config, "[gateway]\nurl = \"https://me:password1@gateway.example\"\ntoken = \"0123456789abcdefXYZ\"\n")
-        .unwrap();
+    let token = folder.path().join("token");
+    fs::write(&token, "a-token-in-its-file\n").unwrap();
+    let named = format!("token-file = {token:?} # ");
+    let text = "[gateway]\nurl = \"https://me:password1@gateway.example\"\ntoken = \"0123456789abcdefXYZ\"\n";
+    fs::write(&config, format!("{text}{named}a-token-in-its-file\n")).unwrap();
     let bin = folder.path().join("empty");
     fs::create_dir(&bin).unwrap();
     let file = folder.path().join("support.tar");
@@ -243,8 +306,11 @@ async fn a_broken_configuration_without_systemd_and_journal_still_gives_an_archi
     let parts = unpacked(&file);
     assert!(parts["log.txt"].contains("journalctl cannot be started"), "{}", parts["log.txt"]);
     assert!(parts["doctor.txt"].contains("FAULT"), "{}", parts["doctor.txt"]);
-    assert_eq!(parts["config.toml"], "[gateway]\nurl = \"https://[secret]@gateway.example\"\ntoken = \"[secret]\"\n");
-    assert!(!parts.contains_key("journal.json"));
+    let cleaned = "[gateway]\nurl = \"https://[secret]@gateway.example\"\ntoken = \"[secret]\"\n";
+    assert_eq!(parts["config.toml"], format!("{cleaned}{named}[secret]\n"));
+    for absent in ["journal.json", "front.toml", "front-log.txt", "front-status.json"] {
+        assert!(!parts.contains_key(absent), "{absent}");
+    }
     for (name, text) in &parts {
         assert!(!text.contains("0123456789abcdefXYZ") && !text.contains("password1"), "{name}: {text}");
     }
