@@ -1,6 +1,6 @@
 //! `pos-agent check`: checks a configuration and the files that it names, without opening a device.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -54,8 +54,8 @@ fn receipts(customer: config::CustomerCopy) -> &'static str {
 }
 
 /// Returns warnings about settings that are valid but probably not intended.
-fn warnings(config: &config::Config) -> Vec<String> {
-    let mut warnings = Vec::new();
+fn warnings(config: &config::Config, file: &Path) -> Vec<String> {
+    let mut warnings: Vec<String> = config.open_credentials(file).iter().map(ToString::to_string).collect();
     if config.terminal.max_amount.is_none() {
         warnings.push(
             "terminal.max-amount is not set: a typing error can charge up to 9999999999.99; set it to the maximum \
@@ -86,7 +86,7 @@ fn warnings(config: &config::Config) -> Vec<String> {
 impl Check {
     pub(super) fn run(self) -> Result<Exit, Stop> {
         let config = config::load(&self.config)?;
-        let warnings = warnings(&config);
+        let warnings = warnings(&config, &self.config);
         if self.json {
             out::say_json(&serde_json::json!({ "file": self.config, "good": true, "warnings": warnings }));
             return Ok(Exit::Success);

@@ -28,7 +28,9 @@ pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
         report.fault(format!("{}: {}", fault.key, fault.wrong), &fault.remedy);
     }
     foreign_secrets(report, &config);
-    if faults.is_empty() {
+    let open = config.open_credentials(file);
+    open.iter().for_each(|error| report.say_fault(&error.to_string()));
+    if faults.is_empty() && open.is_empty() {
         report.ok(format!("{}: terminal {}, {}", file.display(), config.terminal.id, config.terminal.currency));
     }
     Some(config)

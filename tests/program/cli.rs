@@ -259,6 +259,27 @@ fn a_token_that_systemd_did_not_find_is_named_with_what_to_do() {
     }
 }
 
+/// Checks the file that systemd reads for the agent. The agent gets a closed copy, whatever the file's mode is.
+#[test]
+fn a_token_for_systemd_that_other_users_may_open_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, token) = (folder.path().join("config.toml"), folder.path().join("token"));
+    let in_a_file = format!("token-file = \"{}\"", token.display());
+    fs::write(&file, config(folder.path()).replace(&in_a_file, "token-credential = \"token\"")).unwrap();
+    for (mode, warns) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o644, true)] {
+        fs::set_permissions(&token, fs::Permissions::from_mode(mode)).unwrap();
+        let says = format!("{}: other users may open it (mode {mode:04o}); run: chmod 0600", token.display());
+        for more in [&[][..], &["--json"]] {
+            let output = run(&[&["check", file.to_str().unwrap()], more].concat());
+            assert_eq!(code(&output), 0, "{mode:o}: {}", stderr(&output));
+            assert_eq!(stdout(&output).contains(&says), warns, "{mode:o}: {}", stdout(&output));
+        }
+    }
+    fs::remove_file(&token).unwrap();
+    let output = run(&["check", file.to_str().unwrap()]);
+    assert!(!stdout(&output).contains("other users may open it"), "{}", stdout(&output));
+}
+
 #[tokio::test]
 async fn a_sale_ends_with_the_code_of_its_outcome() {
     let shop = fake_agent::open(64).await;

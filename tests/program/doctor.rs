@@ -53,6 +53,8 @@ const PLANTED: &[Planted] = &[
         probe: "config", severity: FAULT, says: "line 5: terminal.card-timeout: unknown field", remedy: "correct that line", exit: 78 },
     Planted { what: "a token that others may read", options: FINE, plant: |shop| mode(shop, "gateway-token", 0o644),
         probe: "config", severity: FAULT, says: "gateway.token-file: ", remedy: "run: chmod 0600", exit: 78 },
+    Planted { what: "a token for systemd that others may read", options: FINE, plant: open_credential,
+        probe: "config", severity: FAULT, says: "/gateway-token: other users may open it (mode 0644)", remedy: "run: chmod 0600", exit: 78 },
     Planted { what: "a till's token that others may read", options: FINE, plant: |shop| mode(shop, "till-token", 0o640),
         probe: "config", severity: FAULT, says: "till.token[0].token-file: ", remedy: "run: chmod 0600", exit: 78 },
     Planted { what: "a configuration that everybody may write", options: FINE, plant: |shop| mode(shop, "config.toml", 0o666),
@@ -543,6 +545,14 @@ fn printer(shop: &Shop, port: &str) -> Held {
 fn mode(shop: &Shop, file: &str, mode: u32) -> Held {
     fs::set_permissions(shop.folder().join(file), fs::Permissions::from_mode(mode)).unwrap();
     Box::new(())
+}
+
+/// Leaves the token to systemd. Its file is beside the configuration, as in the unit's `LoadCredential=`.
+fn open_credential(shop: &Shop) -> Held {
+    let text = fs::read_to_string(shop.config()).unwrap();
+    let line = text.lines().find(|line| line.starts_with("token-file = ")).unwrap();
+    edit(shop, line, "token-credential = \"gateway-token\"");
+    mode(shop, "gateway-token", 0o644)
 }
 
 fn write(shop: &Shop, file: &str, text: &str) -> Held {
