@@ -171,8 +171,8 @@ fn about(now: DateTime<Utc>) -> String {
     format!(
         "Support archive of pos-agent {version} ({machine}), made {at} by the board's clock.\n\
          \n\
-         It contains the findings of pos-agent doctor, the configurations and the ends of the logs of pos-agent and\n\
-         pos-front, and facts about the journal and the system. It also contains references and payment ids of transactions.\n\
+         It contains the findings of pos-agent doctor, the configurations of pos-agent and pos-front, and the ends of\n\
+         their logs. It also contains facts about the journal and the system, and references and payment ids of transactions.\n\
          It contains no card data, not even masked card numbers, no tokens and no keys: they were removed from every part,\n\
          and [secret] or [card number] replaces them.\n"
     )
