@@ -98,11 +98,9 @@ fn without(text: &str, secret: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(secret) {
-        let (before, after) = (&rest[..at], &rest[at + secret.len()..]);
-        let is_word = !out.ends_with(char::is_alphanumeric)
-            && !before.ends_with(char::is_alphanumeric)
-            && !after.starts_with(char::is_alphanumeric);
-        out.push_str(before);
+        out.push_str(&rest[..at]);
+        let after = &rest[at + secret.len()..];
+        let is_word = !out.ends_with(char::is_alphanumeric) && !after.starts_with(char::is_alphanumeric);
         out.push_str(if is_word || secret.len() >= LONG { SECRET } else { secret });
         rest = after;
     }
