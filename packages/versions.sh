@@ -24,6 +24,27 @@ target_of() {
   esac
 }
 
+# Prints the time that the packages contain: that of the last commit, or, in a source without its history, that of the
+# changelog. An unpacked archive of a commit has the commit's time.
+epoch() {
+  if [[ -e .git ]]; then git log -1 --format=%ct; else stat -c %Y CHANGELOG.md; fi
+}
+
+# Checks the ELF header of a program: is_for PROGRAM ARCHITECTURE. Byte 5 is 1 for 32 bits and 2 for 64, byte 6 is 1 for
+# little-endian. Machine 40 is ARM, 183 AArch64, 62 x86-64.
+is_for() {
+  local wanted found
+  case $2 in
+    armhf) wanted="7f454c460101 40" ;;
+    arm64) wanted="7f454c460201 183" ;;
+    amd64) wanted="7f454c460201 62" ;;
+    *) fail "$2 is not known. The architectures are armhf, arm64, amd64" ;;
+  esac
+  [[ -f $1 ]] || fail "$1 does not exist"
+  found="$(od -An -tx1 -N6 "$1" | tr -d ' \n') $(od -An -tu1 -j18 -N1 "$1" | tr -d ' ')"
+  [[ $found == "$wanted" ]] || fail "$1 is not a program for $2: its ELF header is $found, and must be $wanted"
+}
+
 fail() {
   echo "FAILED: $*" >&2
   exit 1
