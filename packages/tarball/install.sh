@@ -63,7 +63,7 @@ papers() {
 }
 
 units() {
-  for file in systemd/*.service systemd/*.socket; do put 644 "$file" "$prefix/lib/systemd/system/${file##*/}"; done
+  for file in systemd/*.*; do put 644 "$file" "$prefix/lib/systemd/system/${file##*/}"; done
   for file in systemd/sysusers.d/*.conf; do put 644 "$file" "$prefix/lib/sysusers.d/${file##*/}"; done
   for file in systemd/tmpfiles.d/*.conf; do put 644 "$file" "$prefix/lib/tmpfiles.d/${file##*/}"; done
   for file in systemd/examples/*; do put 644 "$file" "$prefix/share/doc/pos-agent/examples/${file##*/}"; done

@@ -32,8 +32,9 @@ readonly FRONT_PORT
 new_disks() {
   local image=$1
   truncate -s 256M "$RUN/data.img"
+  mkdir -p "$RUN/data/"{agent,front}
   # Blocks of 4 KiB, as on larger disks; README.md describes the differences.
-  mke2fs -q -t ext4 -b 4096 "$RUN/data.img"
+  mke2fs -q -t ext4 -b 4096 -d "$RUN/data" "$RUN/data.img"
   tool qemu-img create -q -f qcow2 -b "$image/root.img" -F raw "$RUN/root.qcow2"
   tool qemu-img create -q -f qcow2 -b "$RUN/data.img" -F raw "$RUN/data.qcow2"
   cp "$HERE/listen" "$RUN/hand/listen"

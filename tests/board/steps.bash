@@ -26,7 +26,7 @@ encrypted    | the gateway's token is encrypted for this board, as in the packag
 full-disk    | no space for the journal: no sale, no loss, and sales again when there is space
 power-cut    | the power fails during the gateway's request; the next start reverses the payment
 clock        | the board's clock shows 1970
-read-only    | a start without a battery, with a read-only root and a writable /var/lib/pos-agent
+read-only    | a start without a battery, with a read-only root and writable folders of the agent and the front
 upgrade      | a later package, and back to the earlier one: configuration, token and journal stay, front and agent run
 remove       | the package is removed and purged: the journal stays
 books        | the gateway's whole ledger matches the sales of the steps"
@@ -44,6 +44,9 @@ step_install() {
     sync" || fail "the configuration: $SAID"
   restart
   is_ready
+  must "systemctl show -P Documentation pos-agent pos-front"
+  says "man:pos-agent(1)"
+  says "man:pos-front(1)"
   must "sha256sum <$AGENT; sha256sum <$RUNNING/exe; readlink $RUNNING/exe"
   [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
     fail "the package has $in_package; the board's installed program, running program and path are: $SAID"
@@ -103,8 +106,7 @@ ticks() {
 step_front() {
   local request code token sale=11.21 seen
   starts_front
-  must "pos-front certificate --pem"
-  echo "$SAID" >"$RUN/front-ca.pem"
+  trust_front
   grep -q '<!DOCTYPE html>' <<<"$(ask_front /)" || fail "the front does not serve the page"
   ask_front /front/health --cacert /dev/null 2>/dev/null && fail "the front's certificate is accepted without its CA"
   must "pos-front pair open"
@@ -150,6 +152,12 @@ starts_front() {
   restart
   is_ready
   front_is_up
+}
+
+# Keeps the CA of the front's certificate, for ask_front.
+trust_front() {
+  must "pos-front certificate --pem"
+  echo "$SAID" >"$RUN/front-ca.pem"
 }
 
 front_is_up() {
@@ -338,8 +346,11 @@ no_sale_without_a_clock() {
 }
 
 # The board has no battery, and the reader has no time. systemd changes 1970 to the time of its own build, which cannot
-# be right either.
+# be right either. /tmp is read-only too: the front starts without it.
 step_read_only() {
+  local dropin=/run/systemd/system/pos-front.service.d/planted.conf
+  starts_front
+  trust_front
   power_off
   other_reader
   power_on root=ro clock=1970-01-01
@@ -352,6 +363,13 @@ step_read_only() {
   is_ready
   approves 21.02 chip-pin insert
   guest "pos-agent journal verify" || fail "the journal: $SAID"
+  front_is_up
+  ask_front /front/health >/dev/null || fail "on a read-only system the front does not serve"
+  # The step notices a setting that needs /tmp.
+  must "mkdir -p ${dropin%/*}; printf '[Service]\nPrivateDevices=yes\n' >$dropin; systemctl daemon-reload"
+  guest "systemctl restart pos-front" && fail "with PrivateDevices=yes the front starts on a read-only system too"
+  must "rm $dropin; systemctl daemon-reload; systemctl restart pos-front"
+  front_is_up
 }
 
 # The same files with another version: this tests dpkg and the package's scripts.
@@ -413,6 +431,8 @@ step_remove() {
     if dpkg-query -W pos-agent; then exit 1; fi
     /root/kept journal verify --journal /var/lib/pos-agent/journal.db --head $head" || fail "after dpkg -P: $SAID"
   tell
+  must "ls -A /var/lib/pos-front"
+  [[ -z $SAID ]] || fail "a purge leaves the front's state: $SAID"
 }
 
 step_books() {
