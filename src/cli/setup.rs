@@ -26,7 +26,7 @@ use crate::doctor::Agent;
 
 mod answers;
 mod devices;
-mod files;
+pub(super) mod files;
 mod front_file;
 mod questions;
 mod tills;
@@ -289,13 +289,8 @@ impl Setup {
         out::say("Next:");
         if let Ok(known) = board::known(&answers.board) {
             let name = known.name;
-            out::say(&format!("  pos-agent boards {name}: facts about the board, its udev rules (--rules)"));
-            if known.unit.is_some() {
-                out::say(&format!(
-                    "  pos-agent boards {name} --unit >/etc/systemd/system/pos-agent.service.d/board.conf: for the \
-                     board's serial ports"
-                ));
-            }
+            out::say(&format!("  pos-agent boards {name}: facts about the board"));
+            out::say(&format!("  pos-agent boards {name} --write: its udev rules and drop-in, for serial ports"));
         }
         if !answers.has_credential() {
             let token = answers.token_file();
@@ -351,7 +346,7 @@ fn make(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o755))
 }
 
-fn written(place: &Path, kept: Option<&Path>) {
+pub(super) fn written(place: &Path, kept: Option<&Path>) {
     let kept = kept.map(|kept| format!("; the old one is {}", kept.display())).unwrap_or_default();
     out::say(&format!("Written: {}{kept}", place.display()));
 }

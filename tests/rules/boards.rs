@@ -54,6 +54,43 @@ fn every_folder_is_known_and_every_known_board_is_listed_and_shown() {
     assert_eq!(run(&["boards", "--rules"]).status.code(), Some(64));
 }
 
+/// Writes each board's files below a folder that does not exist yet, as below /etc of a new board.
+#[test]
+fn a_boards_files_are_written_to_their_places_and_an_earlier_file_is_kept() {
+    for known in &KNOWN {
+        let folder = tempfile::tempdir().unwrap();
+        let etc = folder.path().join("etc");
+        let write = || said(&run(&["boards", known.name, &format!("--write={}", etc.display())]));
+        let rules = etc.join("udev/rules.d/99-pos-agent-board.rules");
+        let drop_in = etc.join("systemd/system/pos-agent.service.d/board.conf");
+        let told = write();
+        assert!(told.contains(&format!("Written: {}\n", rules.display())) && told.contains("daemon-reload"), "{told}");
+        assert_eq!(fs::read_to_string(&rules).unwrap(), known.rules);
+        assert_eq!(fs::read_to_string(&drop_in).ok().as_deref(), known.unit, "{}", known.name);
+        // A second time, nothing is left to do.
+        let told = write();
+        assert!(told.contains(&format!("Already there: {}\n", rules.display())) && !told.contains("Written"), "{told}");
+        fs::write(&rules, "# a technician's\n").unwrap();
+        let told = write();
+        let kept = rules.with_file_name("99-pos-agent-board.rules.old");
+        assert!(told.contains(&format!("Written: {}; the old one is {}\n", rules.display(), kept.display())), "{told}");
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "# a technician's\n");
+        assert_eq!(fs::read_to_string(&rules).unwrap(), known.rules);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let refused = run(&["boards", KNOWN[0].name, &format!("--write={}", file.display())]);
+    let error = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(74), "{error}");
+    assert!(
+        error.contains("file/udev/rules.d/99-pos-agent-board.rules") && error.contains("check the path"),
+        "{error}"
+    );
+    assert_eq!(run(&["boards", "--write"]).status.code(), Some(64));
+    assert_eq!(run(&["boards", KNOWN[0].name, "--rules", "--write"]).status.code(), Some(64));
+}
+
 /// Checks that the board's ports and speeds follow the configuration's rules. `setup` makes a configuration from them,
 /// and `check` accepts it.
 #[test]

@@ -13,14 +13,14 @@ const KEPT: usize = 1000;
 
 /// A complete file under a temporary name. Dropping it removes the file, unless the file was renamed.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(in crate::cli) struct Prepared {
     place: PathBuf,
     beside: PathBuf,
 }
 
 impl Prepared {
     /// Writes the content to a temporary file in the folder of `place`, and syncs it to the disk.
-    pub(super) fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<Self> {
+    pub(in crate::cli) fn write(place: &Path, content: &[u8], mode: u32) -> io::Result<Self> {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         let beside = place.with_file_name(format!(".{name}.{}", std::process::id()));
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
@@ -45,7 +45,7 @@ impl Prepared {
 
     /// Renames the file to its final name. An existing file is kept in the same folder under a new name, which is
     /// returned.
-    pub(super) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
+    pub(in crate::cli) fn put_in_place_of_another(self) -> io::Result<Option<PathBuf>> {
         let kept = keep(&self.place)?;
         fs::rename(&self.beside, &self.place)?;
         sync_folder(&self.place)?;
