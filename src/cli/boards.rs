@@ -26,11 +26,11 @@ unit needs. For any other board, use generic-armv7 or generic-aarch64, or your
 own file. This verb opens no device.
 
 Examples:
-  pos-agent boards                          list all boards
-  pos-agent boards raspberry-pi             show the facts and their sources
-  pos-agent boards stm32mp157-dk2 --write   write the udev rules and the drop-in
-  pos-agent boards generic-armv7 --file >board.toml
-The last one writes a template for setup --board ./board.toml.")]
+  pos-agent boards                         list all boards
+  pos-agent boards raspberry-pi            show the facts and their sources
+  pos-agent boards stm32mp157-dk2 --write  write its udev rules and drop-in
+  # A template for your own file, for setup --board ./board.toml:
+  pos-agent boards generic-armv7 --file >board.toml")]
 pub(super) struct Boards {
     /// The board's name, as shown in the list
     name: Option<String>,

@@ -11,7 +11,8 @@ use crate::till::{CancelView, Cancelled};
 #[derive(Debug, Args)]
 #[command(
     after_help = and_of_faults("\
-The sale can be cancelled until its request is sent to the gateway. The answer says whether it was cancelled in time.
+The sale can be cancelled until its request is sent to the gateway. The answer
+says whether it was cancelled in time.
 
 Exit codes:
    0  The sale is cancelled

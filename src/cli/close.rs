@@ -15,15 +15,18 @@ use pos_core::counter::{Close, Turnover};
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-A close adds up everything that ended since the previous close, in the journal's order, and names what is still open. It stops no
-transaction and changes nothing at the gateway. A transaction that is voided or resolved after the close is in the next close.
+A close adds up everything that ended since the previous close, in the
+journal's order, and names what is still open. It stops no transaction and
+changes nothing at the gateway. A transaction that is voided or resolved after
+the close is in the next close.
 
 Examples:
-  pos-agent close --print                  close the day, print the slip
-  pos-agent close show last                show the latest close, without its number
-  pos-agent close export 17 --form csv     write close 17 as a table
+  pos-agent close --print               close the day, print the slip
+  pos-agent close show last             show the latest close
+  pos-agent close export 17 --form csv  write close 17 as a table
 
-Exit codes: 0 everything has ended or is reserved; 3 something is unconfirmed, in progress, or must be resolved by a person."
+Exit codes: 0 everything has ended or is reserved; 3 something is unconfirmed,
+in progress, or must be resolved by a person."
 )]
 pub(super) struct CloseDay {
     #[command(subcommand)]

@@ -10,15 +10,18 @@ use crate::till::{SaleState, SaleView};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = and_of_faults("\
-After its approval, a sale begun with --confirm till waits until the till says how much of the amount it accepts. This verb answers
-instead of the till. Without an answer in time, the payment is reversed, or kept with --on-silence keep.
+After its approval, a sale begun with --confirm till waits until the till says
+how much of the amount it accepts. This verb answers instead of the till.
+Without an answer in time, the payment is reversed, or kept with --on-silence
+keep.
 
 Examples:
   pos-agent confirm order-4711 --taken all
-  pos-agent confirm order-4711 --taken part --amount 8.00      the rest is refunded, under its own reference
-  pos-agent confirm order-4711 --taken nothing                 the payment is reversed
+  pos-agent confirm order-4711 --taken part --amount 8.00
+  pos-agent confirm order-4711 --taken nothing
 
-A repeated answer changes nothing.
+Of a part, the rest is refunded, under its own reference. With nothing, the
+payment is reversed. A repeated answer changes nothing.
 
 Exit codes:
    0  Done: approved, or not accepted and being reversed"))]

@@ -38,15 +38,18 @@ pub(super) struct Doctor {
 }
 
 const AFTER_HELP: &str = "\
-The doctor sends nothing that could move money, prints no receipt, and takes no device from a running agent. Run the doctor as root: other
-users cannot read the journal and the tokens.
+The doctor sends nothing that could move money, prints no receipt, and takes no
+device from a running agent. Run the doctor as root: other users cannot read
+the journal and the tokens.
 
 Exit codes, the first that fits:
   78  a fault in the configuration or in a file that it names
   74  a fault of the disk or the journal
-  69  a fault of the clock, the gateway, a device, a till's connection or the service
+  69  a fault of the clock, the gateway, a device, a till's connection or the
+      service
   75  only warnings: everything works, but something will fail later
    0  only notes
+
 If the archive (--bundle) cannot be written, the exit code is also 74.";
 
 /// The object that `--json` prints.

@@ -189,8 +189,7 @@ pub(super) fn tell(stop: &Stop, in_json: bool) -> Exit {
 
 /// Reports the fault that clap found in the arguments. `--help` and `--version` are answers, not faults.
 pub(super) fn tell_usage(error: &clap::Error, in_json: bool) -> Exit {
-    // If standard error is closed, no one can receive the message.
-    let _ = error.print();
+    pos_daemon::help::tell(&error.to_string(), error.use_stderr());
     if !error.use_stderr() {
         return Exit::Success;
     }

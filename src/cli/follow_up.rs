@@ -71,9 +71,9 @@ pub(super) struct Increment {
 
 const INCREMENT_HELP: &str = "\
 Example:
-  pos-agent preauthorise 150.00 --reference room-12    reserve 150.00
-  pos-agent increment room-12 --amount 30.00           180.00 is reserved now
-  pos-agent capture room-12                            charge 180.00";
+  pos-agent preauthorise 150.00 --reference room-12  reserve 150.00
+  pos-agent increment room-12 --amount 30.00         180.00 is reserved now
+  pos-agent capture room-12                          charge 180.00";
 
 /// Arguments of `reauthorise`.
 #[derive(Debug, Args)]
@@ -84,8 +84,9 @@ pub(super) struct Reauthorise {
 }
 
 const REAUTHORISE_HELP: &str = "\
-A bank keeps a reservation only for a few days. The new pre-authorisation has its own reference; capture that one later. The earlier one
-can no longer be captured.";
+A bank keeps a reservation only for a few days. The new pre-authorisation has
+its own reference; capture that one later. The earlier one can no longer be
+captured.";
 
 /// Arguments of `capture`.
 #[derive(Debug, Args)]
@@ -101,13 +102,15 @@ pub(super) struct Capture {
 /// Arguments of `registration`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The gateway stores the card data and gives an id for it. This terminal stores only the id.
+The gateway stores the card data and gives an id for it. This terminal stores
+only the id.
 
 Examples:
-  pos-agent registration store                         read and store a card; its id is in the answer
-  pos-agent sale 20.00 --param createRegistration=true charge a card and store it
-  pos-agent registration pay ID 12.34                  charge the stored card, without the card
-  pos-agent registration forget ID                     delete it at the gateway
+  pos-agent registration store         store a card; the answer has its id
+  pos-agent registration pay ID 12.34  charge the stored card, without the card
+  pos-agent registration forget ID     delete it at the gateway
+  # Charge a card and store it:
+  pos-agent sale 20.00 --param createRegistration=true
 
 Exit codes: the same as for a sale (pos-agent sale --help).")]
 pub(super) struct Registration {

@@ -20,17 +20,22 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-An updater (RAUC, SWUpdate, Mender) runs this verb after an update, and restores the previous system if the check fails;
-packages/UPDATE.md shows how. `pos-agent status` says whether the terminal can take a sale. `pos-agent doctor` finds faults and gives
-remedies.
+An updater (RAUC, SWUpdate, Mender) runs this verb after an update, and
+restores the previous system if the check fails; packages/UPDATE.md shows how.
+`pos-agent status` says whether the terminal can take a sale. `pos-agent
+doctor` finds faults and gives remedies.
 
-agent     has told systemd that it is ready, answers, and is the same program as this one
-journal   this program has opened it and has written to it
-reader    has answered this program, or did not answer the previous one either
-gateway   the same: a device that did not answer before the update does not cause a rollback
+The parts:
+  agent    has told systemd that it is ready, answers, and is the same program
+           as this one
+  journal  this program has opened it and has written to it
+  reader   has answered this program, or did not answer the previous one either
+  gateway  the same: a device that did not answer before the update does not
+           cause a rollback
 
-Exit codes: 0 good; 69 the agent, or a device that answered before, does not answer; 74 the journal cannot be written; 64 wrong usage;
-77 this user has no permission.")]
+Exit codes: 0 good; 69 the agent, or a device that answered before, does not
+answer; 74 the journal cannot be written; 64 wrong usage; 77 this user has no
+permission.")]
 pub(super) struct Health {
     /// Wait up to this many seconds for a good result; the progress goes to standard error
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=3600))]

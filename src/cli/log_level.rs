@@ -11,9 +11,10 @@ use crate::till::LogView;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-After the time of --for, and after a restart, the agent uses its usual level: from --log of pos-agent run, else from RUST_LOG, else info.
-`pos-agent log-level usual` ends the change immediately. pos-agent status shows a changed level. The log holds
-no card data at any level.
+After the time of --for, and after a restart, the agent uses its usual level:
+from --log of pos-agent run, else from RUST_LOG, else info. `pos-agent
+log-level usual` ends the change immediately. pos-agent status shows a changed
+level. The log holds no card data at any level.
 
 The caller needs the right service, which root and the agent's user have.
 

@@ -54,7 +54,7 @@ pub use failure::Code;
 
 /// Payment terminal made of a board, a card reader and a receipt printer.
 #[derive(Debug, Parser)]
-#[command(version, about, after_help = after_help(), max_term_width = 120)]
+#[command(version, about, after_help = after_help(), term_width = 80)]
 pub struct Arguments {
     #[command(subcommand)]
     verb: Verb,
@@ -62,22 +62,24 @@ pub struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pos-agent setup                              ask for the settings, find the devices, write the configuration
-  pos-agent check /etc/pos-agent/config.toml   check the configuration
-  pos-agent run                                run the terminal (systemd does this)
-  pos-agent sale 12.34                         take a payment and show each step
-  pos-agent refund last --amount 3.5           refund 3.50 of the latest payment
-  pos-agent close --print                      close the day and print its sums
-  pos-agent status                             show whether the terminal can take a sale, and the unconfirmed sales
-  pos-agent doctor                             find faults of the board, the devices and the gateway
+  pos-agent setup                     find the devices, write the configuration
+  pos-agent check                     check the configuration
+  pos-agent run                       run the terminal (systemd does this)
+  pos-agent sale 12.34                take a payment and show each step
+  pos-agent refund last --amount 3.5  refund 3.50 of the latest payment
+  pos-agent close --print             close the day and print its sums
+  pos-agent status                    show whether it can take a sale
+  pos-agent doctor                    find faults, each with a remedy
 
 Exit codes:";
 
 const FAILURES: &str = "\
-With --json, a failure is also printed as one object: {\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes (\"Drive it from a till\").";
+With --json, a failure is also printed as one object:
+{\"error\":{\"code\":\"…\",\"detail\":\"…\"}}; the manual lists the codes
+(\"Drive it from a till\").";
 
 fn after_help() -> String {
-    format!("{EXAMPLES}\n{}\n{FAILURES}", exit::table())
+    format!("{EXAMPLES}\n{}\n\n{FAILURES}", exit::table())
 }
 
 #[derive(Debug, Subcommand)]

@@ -26,21 +26,24 @@ use pos_terms::transaction::{OperatorName, Who};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Roles: a cashier takes payments. A supervisor also takes payments, and approves the actions that a cashier cannot do alone. A technician
-manages the terminal and its operators, and moves no money. In the configuration, required in [operators] makes sign-in compulsory.
+Roles: a cashier takes payments. A supervisor also takes payments, and approves
+the actions that a cashier cannot do alone. A technician manages the terminal
+and its operators, and moves no money. In the configuration, required in
+[operators] makes sign-in compulsory.
 
-The caller needs the right service. Where operators are required, a technician must also sign in (--operator), except for root and the
-agent's user. When the agent is not running, this verb changes the journal directly; run it as the agent's user:
-runuser -u pos-agent -- pos-agent operator …
+The caller needs the right service. Where operators are required, a technician
+must also sign in (--operator), except for root and the agent's user. When the
+agent is not running, this verb changes the journal directly; run it as the
+agent's user: runuser -u pos-agent -- pos-agent operator …
 
 Examples:
-  pos-agent operator add Anna --role cashier           asks for the PIN twice, without showing it
+  pos-agent operator add Anna --role cashier  asks for the PIN twice
   printf '%s' \"$PIN\" | pos-agent operator add Anna --role cashier --pin-stdin
-  pos-agent operator unlock Anna                       after too many wrong PINs; each till can try again too
-  pos-agent operator history                           who added, removed or unlocked whom, from the journal's chain
+  pos-agent operator unlock Anna              after too many wrong PINs
+  pos-agent operator history                  every change, by whom and when
 
-Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or already exists; 69 no agent; 74 the journal cannot be used; 77 not
-permitted.")]
+Exit codes: 0 done; 64 wrong usage; 65 the name does not exist, or already
+exists; 69 no agent; 74 the journal cannot be used; 77 not permitted.")]
 pub(super) struct Operator {
     #[command(subcommand)]
     verb: Verb,

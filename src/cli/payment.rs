@@ -27,8 +27,10 @@ pub(super) struct Payment {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pos-agent query merchantTransactionId=12345678-17-00112233445566778899aabbccddeeff includeLinkedTransactions=true
-  pos-agent query 'date.from=2026-11-20 00:00:00' 'date.to=2026-11-20 23:59:59' paymentTypes=RF limit=500
+  pos-agent query includeLinkedTransactions=true \\
+    merchantTransactionId=12345678-17-00112233445566778899aabbccddeeff
+  pos-agent query 'date.from=2026-11-20 00:00:00' \\
+    'date.to=2026-11-20 23:59:59' paymentTypes=RF limit=500
 
 `pos-agent parameters list --group query` lists all filters.")]
 pub(super) struct Query {

@@ -11,9 +11,9 @@ use pos_words::{Explained, Language, Words};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  pos-agent reasons                                all reasons, in English
-  pos-agent reasons gateway-refuses-token          one reason
-  pos-agent reasons --language de --json           all reasons, in German, as a JSON list")]
+  pos-agent reasons                        all reasons, in English
+  pos-agent reasons gateway-refuses-token  one reason
+  pos-agent reasons --language de --json   all reasons, in German, as JSON")]
 pub(super) struct Reasons {
     /// The reason, as it appears in a sale, the log or the status
     reason: Option<String>,

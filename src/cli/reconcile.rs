@@ -19,11 +19,13 @@ use pos_reconcile::{Difference, HeaderError, Ledger, MOST_SALES, Matching, Perio
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A sale of the period without a settled row is missing at the gateway. Without --from and --to, the period is that of the file's
-settled rows, by TxRequestTime or, without it, by SettlementDate.
+A sale of the period without a settled row is missing at the gateway. Without
+--from and --to, the period is that of the file's settled rows, by
+TxRequestTime or, without it, by SettlementDate.
 
-Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed lines, or a different kind of file;
-74 the file or the journal cannot be read; 77 not permitted; 78 the configuration is wrong.")]
+Exit codes: 0 everything agrees; 65 differences, chargebacks or malformed
+lines, or a different kind of file; 74 the file or the journal cannot be read;
+77 not permitted; 78 the configuration is wrong.")]
 pub(super) struct Reconcile {
     /// The gateway's reconciliation file (CSV with semicolons and a header); or a folder, whose .csv files are read
     /// once each, in the order of their names

@@ -13,12 +13,15 @@ use pos_daemon::logging;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-This verb runs the agent, which the other verbs talk to. systemd starts it with the board (systemctl enable --now pos-agent). Start it
-by hand only for tests. It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: it cancels a sale that waits for a
-card, and waits for the answers of requests that it has sent to the gateway.
+This verb runs the agent, which the other verbs talk to. systemd starts it with
+the board (systemctl enable --now pos-agent). Start it by hand only for tests.
+It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: it
+cancels a sale that waits for a card, and waits for the answers of requests
+that it has sent to the gateway.
 
-Exit codes: 0 stopped; 64 wrong usage, or a wrong --log; 70 a fault in the program; 74 the journal or the socket cannot be used;
-77 no permission to read a file; 78 the configuration is wrong.")]
+Exit codes: 0 stopped; 64 wrong usage, or a wrong --log; 70 a fault in the
+program; 74 the journal or the socket cannot be used; 77 no permission to read
+a file; 78 the configuration is wrong.")]
 pub(super) struct Run {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]

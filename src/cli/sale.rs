@@ -110,8 +110,8 @@ impl ConfirmOptions {
 #[derive(Debug, Args)]
 #[command(after_help = of_money("\
 Example:
-  pos-agent preauthorise 150.00 --reference room-12    reserve 150.00
-  pos-agent capture room-12 --amount 99.50             charge 99.50 later, without the card"))]
+  pos-agent preauthorise 150.00 --reference room-12  reserve 150.00
+  pos-agent capture room-12 --amount 99.50           later, without the card"))]
 pub(super) struct Preauthorise {
     #[command(flatten)]
     how_much: HowMuch,
@@ -128,7 +128,8 @@ pub(super) struct Preauthorise {
 /// Arguments of `credit`.
 #[derive(Debug, Args)]
 #[command(after_help = of_money("\
-For a payment of this terminal, `pos-agent refund` is safer: it needs no card and never refunds too much."))]
+For a payment of this terminal, `pos-agent refund` is safer: it needs no card
+and never refunds too much."))]
 pub(super) struct Credit {
     #[command(flatten)]
     how_much: HowMuch,
@@ -141,13 +142,14 @@ Ctrl-C cancels the sale and waits for its end; a second Ctrl-C stops the wait.
 
 Examples:
   pos-agent sale 12.34
-  pos-agent sale 3,5 --reference order-4711               3.50: a comma or a point, one or two decimals
-  pos-agent sale 48.50 --tip                              the customer enters a tip at the reader
+  pos-agent sale 3,5 --reference order-4711  3.50: a comma or a point
+  pos-agent sale 48.50 --tip                 the customer enters a tip
   pos-agent sale 48.50 --tip=5.00
-  pos-agent sale 12.34 --training declined                training: no card is read, and no money moves
-  pos-agent sale 48.50 --accept-partial                   the customer pays the rest in cash
-  pos-agent sale                                          type the amount at the reader
-  pos-agent sale 20.00 --param createRegistration=true    store the card for later payments";
+  pos-agent sale 12.34 --training declined   no card is read, no money moves
+  pos-agent sale 48.50 --accept-partial      the rest is paid in cash
+  pos-agent sale                             type the amount at the reader
+  # Store the card for later payments:
+  pos-agent sale 20.00 --param createRegistration=true";
 
 impl Sale {
     pub(super) async fn run(self) -> Result<Exit, Stop> {

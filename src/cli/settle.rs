@@ -10,11 +10,14 @@ use pos_terms::transaction::SaleNumber;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = and_of_faults("\
-When this terminal's journal is an outdated copy, its open sales wait for a person. They may have been paid after the copy was made, and
-the customer may have left with the goods. Check in the gateway's back office, or on the receipts, whether the customer paid. Then
---keep keeps the payment, and --reverse reverses it.
+When this terminal's journal is an outdated copy, its open sales wait for a
+person. They may have been paid after the copy was made, and the customer may
+have left with the goods. Check in the gateway's back office, or on the
+receipts, whether the customer paid. Then --keep keeps the payment, and
+--reverse reverses it.
 
-pos-agent status lists the waiting sales with their numbers. The close of day is a different verb: pos-agent close.
+pos-agent status lists the waiting sales with their numbers. The close of day
+is a different verb: pos-agent close.
 
 Exit codes:
    0  Done: kept, or being reversed"))]

@@ -34,26 +34,36 @@ mod tills;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Setup asks for each setting that no option gives. With --yes, setup asks nothing, and names the missing settings. The token is typed without
-being shown, or read from a file or from standard input. It is never the value of an option, because every user could see that value.
+Setup asks for each setting that no option gives. With --yes, setup asks
+nothing, and names the missing settings. The token is typed without being
+shown, or read from a file or from standard input. It is never the value of an
+option, because every user could see that value.
 
-In the same folder, setup writes gateway-token (mode 0600) and, unless it already exists, gateway-ca.pem. With the default --config,
-systemd gives the token to the agent; with a different --config, the agent reads the file. For a till or the cashier's page, setup also
-writes front.toml, and the till's password or passphrase (mode 0600, owned by pos-front). pos-front checks its settings, so pos-front
-must be installed. Setup asks for the till's settings in the order of the options; --till zvt, nexo or page starts these questions.
+In the same folder, setup writes gateway-token (mode 0600) and, unless it
+already exists, gateway-ca.pem. With the default --config, systemd gives the
+token to the agent; with a different --config, the agent reads the file. For a
+till or the cashier's page, setup also writes front.toml, and the till's
+password or passphrase (mode 0600, owned by pos-front). pos-front checks its
+settings, so pos-front must be installed. Setup asks for the till's settings in
+the order of the options; --till zvt, nexo or page starts these questions.
 
-Setup looks for a reader at a port only while no agent is running and no other program is using the port, and never at the console. It
-takes the first reader, and does not ask a device that calls itself a printer. Then it looks for a printer at the ports that are left.
+Setup looks for a reader at a port only while no agent is running and no other
+program is using the port, and never at the console. It takes the first reader,
+and does not ask a device that calls itself a printer. Then it looks for a
+printer at the ports that are left.
 
 Examples:
   pos-agent setup
   pos-agent setup --till zvt
-  pos-agent setup --yes --board raspberry-pi --terminal-id 12345678 --merchant 'Example Shop' --merchant '1 High Street' \\
-    --currency EUR --gateway-url https://gateway.example --entity-id 00000000000000000000000000000000 \\
+  pos-agent setup --yes --board raspberry-pi --terminal-id 12345678 \\
+    --merchant 'Example Shop' --merchant '1 High Street' --currency EUR \\
+    --gateway-url https://gateway.example \\
+    --entity-id 00000000000000000000000000000000 \\
     --ca-file ./ca.pem --token-file - --mode live <token
 
-Exit codes: 2 stopped, nothing was written; 64 an answer is missing or wrong; 74 a file cannot be read or written; 77 not permitted;
-78 a configuration already exists; else those of the doctor, which checks the result.")]
+Exit codes: 2 stopped, nothing was written; 64 an answer is missing or wrong;
+74 a file cannot be read or written; 77 not permitted; 78 a configuration
+already exists; else those of the doctor, which checks the result.")]
 pub(super) struct Setup {
     /// The path of the configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]

@@ -9,7 +9,9 @@ use crate::till::{LaterView, SaleState, SaleView};
 
 /// Arguments.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit codes: those of the transaction (0 approved, 1 declined, …); 3 until it has ended.")]
+#[command(after_help = "\
+Exit codes: those of the transaction (0 approved, 1 declined, …); 3 until it
+has ended.")]
 pub(super) struct Show {
     #[command(flatten)]
     of: Meant,

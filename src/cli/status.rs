@@ -11,9 +11,11 @@ use crate::till::{GatewayState, PrinterView, ReaderView, SaleView, StatusView};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Root also sees the tills that pos-front serves by a till protocol; --json leaves them out.
+Root also sees the tills that pos-front serves by a till protocol; --json
+leaves them out.
 
-Exit codes: 0 the terminal can work, even while it is busy; 69 it cannot work, or the agent is not running.")]
+Exit codes: 0 the terminal can work, even while it is busy; 69 it cannot work,
+or the agent is not running.")]
 pub(super) struct Status {
     /// Print one JSON object on one line, in the form that tills get
     #[arg(long)]

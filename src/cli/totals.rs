@@ -11,13 +11,16 @@ use pos_terms::transaction::SaleNumber;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each report ends with the arguments of the next report. Each transaction counts exactly once: a transaction that has not ended is named at
-the top and is in no sum; the next report after its end counts it. The order is by number, never by the clock.
+Each report ends with the arguments of the next report. Each transaction counts
+exactly once: a transaction that has not ended is named at the top and is in no
+sum; the next report after its end counts it. The order is by number, never by
+the clock.
 
 Example:
   pos-agent totals --since 118 --carried 97,112
 
-Exit codes: 0 everything has ended; 3 something is unconfirmed, or is waiting for a signature or its till.")]
+Exit codes: 0 everything has ended; 3 something is unconfirmed, or is waiting
+for a signature or its till.")]
 pub(super) struct Totals {
     /// Only transactions with a number above this; give `next` of the last report
     #[arg(long, alias = "since-number", value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]

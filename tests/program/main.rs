@@ -8,6 +8,7 @@
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop with one fault |
 //! | `health` | `pos-agent health` after an update |
+//! | `help` | width of the help |
 //! | `logging` | destination and level of the log |
 //! | `operator` | `pos-agent operator`, and verbs that need an operator's sign-in |
 //! | `memory` | another process of the same user cannot read the agent's memory |
@@ -21,6 +22,7 @@ mod closes;
 mod config;
 mod doctor;
 mod health;
+mod help;
 mod logging;
 mod memory;
 mod operator;

@@ -617,11 +617,11 @@ async fn whoever_stops_leaves_nothing_behind_and_a_terminal_as_it_was() {
 #[test]
 fn the_help_says_what_is_written_and_where() {
     let output = program(&["setup".to_owned(), "--help".to_owned()]).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
+    let said = String::from_utf8(output.stdout).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "--terminal-id",
         "--token-file",
-        "without\nbeing shown",
+        "without being shown",
         "mode 0600",
         "--replace",
         "--yes",

@@ -16,3 +16,5 @@ pub mod writing;
 pub mod systemd;
 // The log of the process: its destination and its level.
 pub mod logging;
+// Help texts in 80 columns.
+pub mod help;

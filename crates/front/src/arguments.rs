@@ -9,24 +9,27 @@ const DEFAULT_CONFIG: &str = "/etc/pos-agent/front.toml";
 
 const AFTER_HELP: &str = "\
 Examples:
-  pos-front check                              show all faults of the configuration
-  pos-front certificate                        show the fingerprints to compare before a browser trusts this terminal
-  pos-front pair open                          let tills in the network ask for a token, for five minutes
-  pos-front pair list                          list the tills that ask for a token, with their codes
-  pos-front pair approve 482915                give the till with this code a token
-  pos-front status                             show the agent, the webhooks, the paired tills, the last command of each ZVT till
-  pos-front trace zvt.log                      write the messages of the tills, one per line
-  systemctl enable --now pos-front             serve now and after each start of the board
+  pos-front check                   show all faults of the configuration
+  pos-front certificate             show the fingerprints for browsers
+  pos-front pair open               let tills ask for a token, for five minutes
+  pos-front pair list               list these tills, with their codes
+  pos-front pair approve 482915     give the till with this code a token
+  pos-front status                  show the agent, the tills and the webhooks
+  pos-front trace zvt.log           write the messages of the tills
+  systemctl enable --now pos-front  serve now and after each start of the board
 
-Files: /etc/pos-agent/front.toml (an example is in /usr/share/doc/pos-agent/examples), /var/lib/pos-front. The agent's
-configuration must name the tills of the user pos-front in a [[till.peer]]. The manual says how, in \"The front\".
+Files: /etc/pos-agent/front.toml (an example is in
+/usr/share/doc/pos-agent/examples), /var/lib/pos-front. The agent's
+configuration must name the tills of the user pos-front in a [[till.peer]]. The
+manual says how, in \"The front\".
 
-Exit codes: 0 done, 64 wrong usage, 65 refused, 69 the front is not running, or this user has no permission, 74 a file or an
-address cannot be used, 78 the configuration is wrong.";
+Exit codes: 0 done, 64 wrong usage, 65 refused, 69 the front is not running, or
+this user has no permission, 74 a file or an address cannot be used, 78 the
+configuration is wrong.";
 
 /// The part of a payment terminal that faces the shop's network: cashier's page, HTTPS, pairing of tills, webhooks.
 #[derive(Debug, Parser)]
-#[command(name = "pos-front", version, after_help = AFTER_HELP, max_term_width = 120)]
+#[command(name = "pos-front", version, after_help = AFTER_HELP, term_width = 80)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) verb: Verb,

@@ -114,9 +114,8 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // The error is a wrong command line, or a request for help or the version. A closed output makes no
-            // difference.
-            let _ = error.print();
+            // The error is a wrong command line, or a request for help or the version.
+            pos_daemon::help::tell(&error.to_string(), error.use_stderr());
             return ExitCode::from(if error.use_stderr() { 64 } else { 0 });
         }
     };

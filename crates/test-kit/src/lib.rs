@@ -20,6 +20,8 @@ pub mod data_model;
 pub mod fake_agent;
 // A counter that uses the simulated gateway, without an agent.
 pub mod gateway_counter;
+// The help of a program.
+pub mod help;
 // A scripted HTTPS server.
 pub mod https;
 // A shop's page that uses the simulated gateway.

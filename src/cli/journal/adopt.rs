@@ -11,16 +11,21 @@ use super::{Which, stop};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Use this verb on a board that replaces another one. Take journal.db and, if it exists, journal.db-wal from the old board, which must not
-run again. Stop the agent here (systemctl stop pos-agent.socket pos-agent), and adopt the file as the agent's user (runuser -u pos-agent --
-pos-agent journal adopt FILE). Then start the agent, which completes the open transactions. The tills' references stay known, and numbers
-continue above those of both journals. The file is not changed; the journal takes over the whole file or nothing.
+Use this verb on a board that replaces another one. Take journal.db and, if it
+exists, journal.db-wal from the old board, which must not run again. Stop the
+agent here (systemctl stop pos-agent.socket pos-agent), and adopt the file as
+the agent's user (runuser -u pos-agent -- pos-agent journal adopt FILE). Then
+start the agent, which completes the open transactions. The tills' references
+stay known, and numbers continue above those of both journals. The file is not
+changed; the journal takes over the whole file or nothing.
 
-The access to the gateway must be the same as on the old board: id in [terminal], url and entity-id in [gateway]. Open transactions of a
-different entity-id wait until that entity-id is set again.
+The access to the gateway must be the same as on the old board: id in
+[terminal], url and entity-id in [gateway]. Open transactions of a different
+entity-id wait until that entity-id is set again.
 
-Exit codes: 0 taken over; 65 refused: already adopted, or a reference is in both journals, or the file was altered; 74 a file cannot be
-used, or the agent is running.")]
+Exit codes: 0 taken over; 65 refused: already adopted, or a reference is in
+both journals, or the file was altered; 74 a file cannot be used, or the agent
+is running.")]
 pub(super) struct Adopt {
     /// The other board's journal.db, with its journal.db-wal in the same folder
     file: PathBuf,

@@ -15,11 +15,13 @@ use pos_terms::transaction::SaleNumber;
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The last line is {\"end\":true,…} with the number of transactions and the journal's head. A file without this line was cut off. Card
-numbers are masked; the journal holds no tracks, PINs or keys.
+The last line is {\"end\":true,…} with the number of transactions and the
+journal's head. A file without this line was cut off. Card numbers are masked;
+the journal holds no tracks, PINs or keys.
 
-Exit codes: 0 done; 75 a later version wrote some transactions, which are named without their contents; 74 the journal cannot be read, or
-the output cannot be written.")]
+Exit codes: 0 done; 75 a later version wrote some transactions, which are named
+without their contents; 74 the journal cannot be read, or the output cannot be
+written.")]
 pub(super) struct Export {
     /// Only transactions with a number above this
     #[arg(long, value_name = "NUMBER", default_value_t = SaleNumber::BEFORE_ALL)]

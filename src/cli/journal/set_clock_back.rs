@@ -15,17 +15,24 @@ use pos_journal::{Db, Error, SetBack};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The agent does not accept a clock that is earlier than the latest record in the journal. If the board's clock was ahead for a while, the
-agent rejects the right time and takes no sale. The agent corrects this automatically when the reader's clock and the gateway's clock
-agree. If they do not agree (no network, a different reader, a reader with the wrong time), first set the board's clock (timedatectl
-set-time). Then stop the agent (systemctl stop pos-agent.socket pos-agent), run this verb as the agent's user, and start the agent:
+The agent does not accept a clock that is earlier than the latest record in the
+journal. If the board's clock was ahead for a while, the agent rejects the
+right time and takes no sale. The agent corrects this automatically when the
+reader's clock and the gateway's clock agree. If they do not agree (no network,
+a different reader, a reader with the wrong time), first set the board's clock
+(timedatectl set-time). Then stop the agent (systemctl stop pos-agent.socket
+pos-agent), run this verb as the agent's user, and start the agent:
 
-  runuser -u pos-agent -- pos-agent journal set-clock-back --today 2026-11-22 --by 'J. Doe'
+  runuser -u pos-agent -- pos-agent journal set-clock-back \\
+    --today 2026-11-22 --by 'J. Doe'
 
-The journal's chain then records who set the clock back, when, and the rejected time; pos-agent doctor shows them. No record changes. Open
-transactions count as begun now, so the agent still waits the full time for a lost payment to appear.
+The journal's chain then records who set the clock back, when, and the rejected
+time; pos-agent doctor shows them. No record changes. Open transactions count
+as begun now, so the agent still waits the full time for a lost payment to
+appear.
 
-Exit codes: 0 done; 65 not necessary, or the board's clock shows a different day; 74 the journal cannot be used, or the agent is running.")]
+Exit codes: 0 done; 65 not necessary, or the board's clock shows a different
+day; 74 the journal cannot be used, or the agent is running.")]
 pub(super) struct SetClockBack {
     /// Today's date; the board's clock must show the same date
     #[arg(long, value_name = "YYYY-MM-DD")]

@@ -12,11 +12,14 @@ use pos_journal::{Altered, Reading, Verdict};
 /// Arguments.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The head is the hash of the last entry. Keep it in another place, with its number. A journal that was rewritten completely, or cut off at
-its end, also has correct hashes; only a kept hash shows the change (--head 1234:HASH).
+The head is the hash of the last entry. Keep it in another place, with its
+number. A journal that was rewritten completely, or cut off at its end, also
+has correct hashes; only a kept hash shows the change (--head 1234:HASH).
 
-Exit codes: 0 the journal is as it was written; 65 a row was altered, added, removed or moved, or --head is not in the journal; 75 some
-steps have no hash, or cannot be read, because a different version wrote them; 74 the journal cannot be read.")]
+Exit codes: 0 the journal is as it was written; 65 a row was altered, added,
+removed or moved, or --head is not in the journal; 75 some steps have no hash,
+or cannot be read, because a different version wrote them; 74 the journal
+cannot be read.")]
 pub(super) struct Verify {
     /// An earlier head: the number and the hash of an entry
     #[arg(long, value_name = "ENTRY:HASH", value_parser = kept)]

@@ -72,6 +72,11 @@ async fn the_configuration_may_be_named_before_a_verb_of_pair_and_after_it() {
     assert!(help.contains("--config <FILE>"), "{help}");
 }
 
+#[test]
+fn the_help_of_every_verb_fits_80_columns() {
+    assert!(pos_test_kit::help::fits_80_columns(env!("CARGO_BIN_EXE_pos-front")) > 10);
+}
+
 #[tokio::test]
 async fn a_user_who_may_not_use_the_control_socket_is_told_who_may() {
     use std::os::unix::fs::{PermissionsExt, chown};
