@@ -54,7 +54,7 @@ papers() {
     put 644 "$file" "$prefix/share/doc/pos-agent/$file"
   done
   for file in docs/src/*.md; do put 644 "$file" "$prefix/share/doc/pos-agent/$file"; done
-  for file in man/*.1; do put 644 "$file" "$prefix/share/man/man1/${file#man/}"; done
+  for file in man/*.[15]; do put 644 "$file" "$prefix/share/man/man${file##*.}/${file#man/}"; done
   for program in pos-agent pos-front; do
     put 644 "completions/$program.bash" "$prefix/share/bash-completion/completions/$program"
     put 644 "completions/_$program" "$prefix/share/zsh/site-functions/_$program"

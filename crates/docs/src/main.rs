@@ -18,6 +18,7 @@ use serde_json::Value;
 #[allow(dead_code, reason = "what is typed there is read by the front alone")]
 mod front_arguments;
 mod licences;
+mod man;
 mod manual;
 
 /// Man pages, shell completions and licences of pos-agent and pos-front, for their packages.
@@ -30,7 +31,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Work {
-    /// Write a man page for each program and each of its verbs
+    /// Write a man page for each program and each of its verbs, and one for the configuration
     Man {
         /// The folder for the pages
         folder: PathBuf,
@@ -67,7 +68,7 @@ enum Work {
 
 fn main() -> ExitCode {
     let done: Result<(), Box<dyn Error>> = match Cli::parse().work {
-        Work::Man { folder } => man(&folder).map_err(Into::into),
+        Work::Man { folder } => man::write(&folder),
         Work::Completions { folder } => completions(&folder).map_err(Into::into),
         Work::Licences { target, file } => licences::write(&target, &file).map_err(Into::into),
         Work::Manual { folder, check } => manual::update(&folder, check),
@@ -121,11 +122,6 @@ fn write_open(text: &mut String, value: &Value, depth: usize) {
 /// Returns the command lines of the programs on a board.
 fn programs() -> [clap::Command; 2] {
     [pos_agent::cli::Arguments::command(), front_arguments::Arguments::command()]
-}
-
-fn man(folder: &PathBuf) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    programs().into_iter().try_for_each(|command| clap_mangen::generate_to(command, folder))
 }
 
 fn completions(folder: &PathBuf) -> io::Result<()> {

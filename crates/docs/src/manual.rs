@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-mod configuration;
+pub(super) mod configuration;
 mod source;
 mod tables;
 
@@ -16,7 +16,7 @@ type Make = fn() -> String;
 
 /// Every table, with the name in its mark.
 const TABLES: &[(&str, Make)] = &[
-    ("configuration", configuration::sections),
+    ("configuration", configuration::tables),
     ("exit codes", tables::exit_codes),
     ("codes", tables::codes),
     ("problems", tables::problems),

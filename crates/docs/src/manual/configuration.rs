@@ -1,4 +1,4 @@
-//! The configuration reference: a table for each section of the file, made from the types that read it.
+//! The configuration reference: every section of the file, read from the types that read it, and a table for each.
 
 use std::fmt::Write as _;
 
@@ -22,39 +22,69 @@ const SOURCES: [&str; 10] = [
     include_str!("../../../reader/src/config.rs"),
 ];
 
+/// A section of the file.
+pub(crate) struct Section {
+    /// `[name]`, or `[[name]]` for a list.
+    pub(crate) title: String,
+    pub(crate) meaning: String,
+    pub(crate) keys: Vec<Key>,
+}
+
+/// A key of a section. Backquotes mark the words of the file in its texts.
+pub(crate) struct Key {
+    pub(crate) name: String,
+    /// The kind of its values, with their unit.
+    pub(crate) kind: String,
+    pub(crate) default: String,
+    pub(crate) meaning: String,
+}
+
 /// Returns every section with its keys, in the order of the source.
-pub(super) fn sections() -> String {
+pub(crate) fn read() -> Vec<Section> {
     let schema = schemars::schema_for!(Config).to_value();
-    let mut text = String::new();
+    let mut sections = Vec::new();
     for (name, property) in fields(&schema, "Config") {
-        section(&mut text, &schema, &name, property, false);
+        section(&mut sections, &schema, &name, property, false);
+    }
+    sections
+}
+
+/// Returns a table for each section.
+pub(super) fn tables() -> String {
+    let mut text = String::new();
+    for Section { title, meaning, keys } in read() {
+        let _ = writeln!(text, "\n### `{title}`\n\n{meaning}\n");
+        let _ = writeln!(text, "| key | value | default | meaning |\n|---|---|---|---|");
+        for Key { name, kind, default, meaning } in keys {
+            let _ = writeln!(text, "| `{name}` | {} | {default} | {} |", cell(&kind), cell(&meaning));
+        }
     }
     text
 }
 
-/// Writes one section and the sections inside it.
-fn section(text: &mut String, whole: &Value, name: &str, property: &Value, repeated: bool) {
+/// Reads one section and the sections inside it.
+fn section(sections: &mut Vec<Section>, whole: &Value, name: &str, property: &Value, repeated: bool) {
     let (table, type_name) = resolved(whole, property.get("items").unwrap_or(property));
     let repeated = repeated || property.get("items").is_some();
     let title = if repeated { format!("[[{name}]]") } else { format!("[{name}]") };
     let comment = property.get("description").or(table.get("description")).and_then(Value::as_str).unwrap_or_default();
-    let _ = writeln!(text, "\n### `{title}`\n\n{}\n", without_citations(&comment.replace('\n', " ")));
-    let _ = writeln!(text, "| key | value | default | meaning |\n|---|---|---|---|");
     let required: Vec<&str> = table["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let keys = fields(table, type_name);
     let (inner, plain): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, value)| is_table(whole, value));
-    for (key, value) in plain {
-        let (kind, meaning) = (cell(&kind(whole, &key, value)), cell(&meaning(whole, value)));
+    let keys = plain.into_iter().map(|(name, value)| {
+        let kind = kind(whole, &name, value);
         let default = match default(value) {
-            _ if required.contains(&key.as_str()) => "must be there".to_owned(),
+            _ if required.contains(&name.as_str()) => "must be there".to_owned(),
             // The word would be read as the choice.
             none if none == "none" && kind.contains("`none`") => "–".to_owned(),
             default => default,
         };
-        let _ = writeln!(text, "| `{key}` | {kind} | {default} | {meaning} |");
-    }
+        Key { kind, default, meaning: meaning(whole, value), name }
+    });
+    let keys = keys.collect();
+    sections.push(Section { title, meaning: without_citations(&comment.replace('\n', " ")), keys });
     for (key, value) in inner {
-        section(text, whole, &format!("{name}.{key}"), value, false);
+        section(sections, whole, &format!("{name}.{key}"), value, false);
     }
 }
 
