@@ -1,12 +1,14 @@
 # shellcheck shell=bash disable=SC2034,SC2153
 # The emulated board, for tests/board/run: its power, its USB plugs, and commands inside it.
 #
-# power_on [root=ro] [clock=DATE]     boots it, with the root read-only or the board's clock at a date
+# power_on [root=ro] [clock=DATE] [net=off]
+#                                     boots it, with the root read-only, the board's clock at a date, or no network
 # power_off                           shuts it down
 # power_cut                           cuts its power at any moment
 # guest [-t SECONDS] SCRIPT           runs bash in it, as root; puts the output in SAID and returns the exit code
 # begin SCRIPT, finish [SECONDS]      the same in two parts
 # pull NAME, plug NAME                the USB cable of `reader` or `printer`
+# network true|false                  the cable of the network
 #
 # Both disks are overlays in QEMU's own form, which exist as long as RUN. After a power cut, synced data is on the disk,
 # and other data may be lost, as with a real disk.
@@ -51,9 +53,9 @@ tool() {
 }
 
 power_on() {
-  local image=$CACHE/$ARCH root=rw clock=utc word machine start=$EPOCHREALTIME
+  local image=$CACHE/$ARCH root=rw clock=utc net=on word machine start=$EPOCHREALTIME
   for word; do
-    case $word in root=*) root=${word#*=} ;; clock=*) clock=${word#*=} ;; esac
+    case $word in root=*) root=${word#*=} ;; clock=*) clock=${word#*=} ;; net=*) net=${word#*=} ;; esac
   done
   case $ARCH in
     # That kernel has no large addresses, and finds no PCI without highmem=off.
@@ -75,6 +77,7 @@ power_on() {
     -chardev "pipe,id=qmp,path=$RUN/qmp" -mon chardev=qmp,mode=control <&- >"$RUN/qemu" 2>&1 &
   QEMU_PID=$!
   qmp_open
+  [[ $net == on ]] || network false
   until_true "$BOOT_PATIENCE" "the board comes up" test -e "$RUN/hand/ready"
   BOOTED_WITH=$root
   echo "   the board is up after $(since "$start") s"
@@ -103,6 +106,10 @@ plug() {
   local device
   device=$(usb_device "$1" | sed 's/^/driver=/; s/\([^=,]*\)=\([^,]*\)/"\1": "\2"/g; s/,/, /g')
   qmp "{\"execute\": \"device_add\", \"arguments\": {$device}}"
+}
+
+network() {
+  qmp "{\"execute\": \"set_link\", \"arguments\": {\"name\": \"net\", \"up\": $1}}"
 }
 
 qmp_open() {

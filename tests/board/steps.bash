@@ -21,6 +21,8 @@ watchdog     | systemd restarts an agent that hangs (SIGSTOP)
 stop         | SIGTERM during a sale; the next start reverses the payment
 second-agent | another agent on the same journal is refused
 directory    | a reader's port that is a folder
+bad-config   | a mistake in the configuration: few starts, one line in the log, and the next start after the mistake is gone
+link         | the network has no link: no card is asked for, and sales again when it is back
 credential   | the gateway's token is missing
 encrypted    | the gateway's token is encrypted for this board, as in the package's example
 full-disk    | no space for the journal: no sale, no loss, and sales again when there is space
@@ -36,6 +38,7 @@ step_install() {
   cp "$PACKAGE" "$RUN/hand/pos-agent.deb"
   in_package=$(dpkg-deb --fsys-tarfile "$PACKAGE" | tar -xO ".$AGENT" | sha256sum | cut -d ' ' -f 1)
   guest "dpkg -i /hand/pos-agent.deb" || fail "dpkg -i: $SAID"
+  names_setup
   guest "install -d -m 755 /etc/pos-agent
     install -m 644 /hand/config.toml /hand/gateway-ca.pem /etc/pos-agent/
     install -m 600 /hand/gateway-token /etc/pos-agent/
@@ -47,6 +50,8 @@ step_install() {
   must "systemctl show -P Documentation pos-agent pos-front"
   says "man:pos-agent(1)"
   says "man:pos-front(1)"
+  until_guest "systemd shows the state of the agent" "systemctl show pos-agent -P StatusText | grep '^ready'"
+  guest "journalctl -b -u pos-agent -o cat --no-pager | grep 'the agent has started' | grep 'terminal='" || fail "the log does not mention the start"
   must "sha256sum <$AGENT; sha256sum <$RUNNING/exe; readlink $RUNNING/exe"
   [[ $SAID == "$in_package  -"$'\n'"$in_package  -"$'\n'"$AGENT" ]] ||
     fail "the package has $in_package; the board's installed program, running program and path are: $SAID"
@@ -54,6 +59,58 @@ step_install() {
   # 75: only warnings.
   guest "pos-agent doctor" || [[ $? == 75 ]] || fail "the doctor: $SAID"
   grep -A 1 'WARNING' <<<"$SAID" | sed 's/^/   /' || true
+  must "chmod 644 /etc/pos-agent/gateway-token"
+  guest "pos-agent doctor" && fail "the doctor accepts a token that every user can read"
+  says "/etc/pos-agent/gateway-token: other users may open it (mode 0644)"
+  must "chmod 600 /etc/pos-agent/gateway-token"
+  finds_the_devices
+  keeps_the_log
+}
+
+# Checks that a board without a configuration says how to make one.
+names_setup() {
+  local command
+  for command in "pos-agent status" "pos-agent sale 1.00" "pos-agent doctor" "pos-agent check" "pos-front status"; do
+    guest "$command" && fail "without a configuration this works: $command"
+    says "run pos-agent setup as root"
+  done
+}
+
+# Runs setup unattended. The printer's adapter comes before the reader's in /dev/serial/by-id, and must get no byte of the
+# search for a reader.
+finds_the_devices() {
+  local paper by_id=/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL
+  must "systemctl stop pos-agent.socket pos-agent"
+  paper=$(cksum <"$RUN/printer")
+  must "value() { sed -n \"s/^\$1 = \\\"\(.*\)\\\"/\1/p\" /etc/pos-agent/config.toml; }
+    pos-agent setup --yes --no-doctor --config /tmp/setup/config.toml --board qemu-virt --terminal-id 12345678 --merchant Shop \
+      --currency EUR --gateway-url \$(value url) --entity-id \$(value entity-id) --ca-file /etc/pos-agent/gateway-ca.pem \
+      --token-file /etc/pos-agent/gateway-token --mode external"
+  says "${by_id}_READER-if00-port0: M000-MPI"
+  says "${by_id}_PRINTER-if00-port0: a printer"
+  [[ $(cksum <"$RUN/printer") == "$paper" ]] || fail "setup has printed: $(tail -n 5 "$RUN/printer")"
+  must "rm -r /tmp/setup; systemctl start pos-agent.socket pos-agent"
+  is_ready
+}
+
+# The board's log is in memory: its image has no /var/log/journal. The package's example changes that, and the other
+# steps run without it.
+keeps_the_log() {
+  # shellcheck disable=SC2016 # it is the guest that asks
+  local log='log/journal/$(cat /etc/machine-id)/system.journal'
+  must "test -e /run/$log"
+  guest "pos-agent doctor" || true
+  says "keeps its log in memory"
+  must "install -D -m 644 /usr/share/doc/pos-agent/examples/persistent-log.conf /etc/systemd/journald.conf.d/pos-agent.conf
+    systemctl restart systemd-journald
+    journalctl --flush
+    test -e /var/$log"
+  guest "pos-agent doctor" || true
+  ! grep -q "keeps its log in memory" <<<"$SAID" || fail "the example does not keep the log: $SAID"
+  must "rm /etc/systemd/journald.conf.d/pos-agent.conf
+    journalctl --relinquish-var
+    rm -r /var/log/journal
+    systemctl restart systemd-journald"
 }
 
 step_sales() {
@@ -131,6 +188,13 @@ step_front() {
   must 'cd /proc/$(systemctl show pos-front -P MainPID); grep VmRSS status; stat -c %U .'
   [[ $(tail -n 1 <<<"$SAID") == pos-front ]] || fail "the front runs as $(tail -n 1 <<<"$SAID")"
   echo "   memory of the front: $(head -n 1 <<<"$SAID")"
+  must "journalctl -b -u pos-front -o cat --no-pager"
+  says "pos-front starts version="
+  guest "pos-agent doctor --bundle /tmp/support.tar" || [[ $? == 75 ]] || fail "the archive: $SAID"
+  must "tar -tf /tmp/support.tar; tar -xOf /tmp/support.tar pos-agent-support/front-log.txt; rm /tmp/support.tar"
+  says front.toml
+  says front-status.json
+  says "pos-front starts version="
   stops_front
 }
 
@@ -224,6 +288,11 @@ step_second_agent() {
   ends_with 74 guest "setpriv --reuid pos-agent --regid pos-agent --init-groups pos-agent run --config /tmp/second.toml"
   says "the journal /var/lib/pos-agent/journal.db is in use by another pos-agent; stop that one first"
   approves 15.01 tap tap
+  # Root does not run the agent of another user.
+  ends_with 77 guest "pos-agent run"
+  says "runuser -u pos-agent"
+  must "find /var/lib/pos-agent -user root"
+  [[ -z $SAID ]] || fail "root has left files: $SAID"
 }
 
 step_directory() {
@@ -236,6 +305,39 @@ step_directory() {
   restart
   is_ready
   approves 16.01 tap tap
+}
+
+# The first start fails at once. The next ones keep the cause and wait, longer each time.
+step_bad_config() {
+  must "cp /etc/pos-agent/config.toml /tmp/good.toml; sed -i '1i colour = \"red\"' /etc/pos-agent/config.toml"
+  guest "systemctl restart pos-agent" && fail "with a mistake in its configuration the service started"
+  must "sleep 20; systemctl show pos-agent -P NRestarts"
+  # They wait 2 s, 4 s, 8 s and 16 s, each after one more second of systemd.
+  ((SAID >= 1 && SAID <= 5)) || fail "the service was started again $SAID times in 20 s"
+  must "journalctl -b -u pos-agent -o cat --no-pager | grep -c colour"
+  [[ $SAID == 1 ]] || fail "the log has the cause $SAID times"
+  must "systemctl show pos-agent -P StatusText"
+  says "cannot start: "
+  says colour
+  guest "pos-agent status" && fail "an agent that cannot start has a status: $SAID"
+  says colour
+  guest "pos-agent sale 16.11 --reference sale-16.11" && fail "the agent took a sale: $SAID"
+  [[ -z $(booked 16.11) ]] || fail "the gateway was asked: $(booked 16.11)"
+  must "cp /tmp/good.toml /etc/pos-agent/config.toml"
+  # It starts without a command.
+  is_ready
+  approves 16.12 tap tap
+}
+
+step_link() {
+  network false
+  until_guest "the status reports the missing link" "said=\$(pos-agent status || true); grep 'no link' <<<\"\$said\""
+  ends_with 69 guest "pos-agent sale 16.21 --reference sale-16.21"
+  says "no link"
+  [[ -z $(booked 16.21) ]] || fail "the gateway was asked: $(booked 16.21)"
+  network true
+  is_ready
+  approves 16.22 tap tap
 }
 
 step_credential() {
@@ -295,6 +397,7 @@ step_full_disk() {
   must "journalctl -b -u pos-agent -o cat --no-pager -n 20 | grep '^pos-agent:' | tail -n 1"
   tell
   says "the journal"
+  says "is full"
   says "space"
   guest "pos-agent sale 18.01 --reference sale-18.01" && fail "the agent took a sale without space for the journal: $SAID"
   [[ -z $(booked 18.01) ]] || fail "the gateway was asked: $(booked 18.01)"
@@ -316,8 +419,20 @@ step_power_cut() {
   until_true "$PATIENCE" "the gateway has the request" is_booked 19.71 "DB approved"
   power_cut
   is_booked 19.71 "DB approved" || fail "the ledger changed without power: $(booked 19.71)"
-  power_on
+  power_on net=off
+  # Without a network, the open sale is looked up in vain, and no one is alarmed yet.
+  until_guest "the gateway is unreachable" "said=\$(pos-agent status --json || true); grep gateway-unreachable <<<\"\$said\""
+  # The USB printer appears some seconds after the agent, and is found at once.
+  must "for _ in 1 2 3 4 5; do
+    said=\$(pos-agent status --json || true)
+    if grep -q gateway-unreachable <<<\"\$said\" && ! grep -q printer-absent <<<\"\$said\"; then exit 0; fi
+    sleep 1
+  done
+  echo \"\$said\"
+  exit 1"
+  network true
   in_ledger -t "$PATIENCE" 19.71 "DB reversed, RV approved"
+  must "! journalctl -b -u pos-agent -o cat --no-pager | grep ALARM"
   is_ready
   guest "pos-agent journal verify" || fail "the journal: $SAID"
   approves 19.01 chip-pin insert
@@ -343,6 +458,7 @@ no_sale_without_a_clock() {
   ends_with 69 guest "pos-agent sale $1 --reference sale-$1"
   says "neither the board's clock nor the reader's can be right"
   [[ -z $(booked "$1") ]] || fail "the gateway was asked: $(booked "$1")"
+  guest "journalctl -b -u pos-agent -o cat --no-pager | grep clock-untrusted" || fail "the log does not mention the clock"
 }
 
 # The board has no battery, and the reader has no time. systemd changes 1970 to the time of its own build, which cannot
