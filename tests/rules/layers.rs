@@ -91,6 +91,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "support",
             "logging",
             "access",
+            "help",
             "words",
             "transaction",
         ],
