@@ -38,7 +38,8 @@ agent's user: runuser -u pos-agent -- pos-agent operator …
 
 Examples:
   pos-agent operator add Anna --role cashier  asks for the PIN twice
-  printf '%s' \"$PIN\" | pos-agent operator add Anna --role cashier --pin-stdin
+  printf '%s' \"$PIN\" | pos-agent operator add Anna --role cashier \\
+    --pin-stdin
   pos-agent operator unlock Anna              after too many wrong PINs
   pos-agent operator history                  every change, by whom and when
 
