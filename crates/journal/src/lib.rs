@@ -36,6 +36,7 @@
 //! While the agent runs, a technician can read the file with any SQLite tool.
 
 mod adopt;
+mod cause;
 mod chain;
 mod closes;
 mod db;
@@ -101,6 +102,36 @@ pub enum Error {
         /// The file.
         path: String,
         /// The system's error.
+        cause: String,
+    },
+    /// The files belong to another user, usually because root once ran the agent.
+    #[error(
+        "the journal {path} cannot be opened ({cause}), because this user may not write {files} (owner {owner}); run \
+         as root: chown {user} {files}"
+    )]
+    Foreign {
+        /// The journal.
+        path: String,
+        /// The error.
+        cause: String,
+        /// The files that belong to another user, separated by spaces.
+        files: String,
+        /// The uid of their owner.
+        owner: u32,
+        /// The uid of this process.
+        user: u32,
+    },
+    /// The disk has no room for the journal's first writes.
+    #[error(
+        "the disk of the journal {path} is full, with {free_kib} KiB left ({cause}); free space on it, for example \
+         with journalctl --vacuum-size=50M"
+    )]
+    Full {
+        /// The journal.
+        path: String,
+        /// The free space.
+        free_kib: u64,
+        /// The error.
         cause: String,
     },
     /// The file exists but is not a complete journal. The agent neither changes it nor creates another journal in its
@@ -226,7 +257,11 @@ impl Error {
     /// Returns whether the disk is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Failed { cause } | Self::Open { cause, .. } if cause.contains(FULL))
+        match self {
+            Self::Full { .. } => true,
+            Self::Failed { cause } | Self::Open { cause, .. } => cause.contains(FULL),
+            _ => false,
+        }
     }
 }
 
@@ -271,7 +306,7 @@ impl Journal {
     /// Returns [`Error::OfAnotherPurpose`], or an error of [`Self::open`].
     pub fn open_for(path: &Path, purpose: Purpose) -> Result<(Self, Opened), Error> {
         let path = lock::real(path)?;
-        let (db, opened) = Db::open_for(&path, purpose)?;
+        let (db, opened) = Db::open_for(&path, purpose).map_err(|error| cause::told(&path, error))?;
         for SetAside { number, till, reference, cause } in &opened.set_aside {
             tracing::error!(
                 sale = number.get(), %till, %reference, %cause,
@@ -303,8 +338,7 @@ impl Journal {
     /// Returns the free space on the journal's disk, in bytes, or `None` if it is unknown.
     #[must_use]
     pub fn free_bytes(&self) -> Option<u64> {
-        let facts = rustix::fs::statvfs(self.path.parent()?).ok()?;
-        Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+        cause::free_bytes(&self.path)
     }
 
     /// Returns the transaction of a till with this reference.
