@@ -120,13 +120,14 @@ const LAST_PAPER: Duration = Duration::from_secs(10);
 pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
-    let given = systemd::Sockets::from_env()?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
     let progress = ProgressLog::new(PROGRESS_KEPT);
     let (till, settings) = (progress.clone(), config.till.clone());
     let words = devices::words(&config.terminal);
     let terminal = ServedTerminal { operators_required: config.operators.required, currency, words };
     let (agent, ends) = start::start(config, Surroundings::default(), Wires { commands, progress })?;
+    // If the start fails, the caller has the sockets.
+    let given = systemd::Sockets::from_env()?;
     let served = till::serve(&settings, terminal, given, sender, till).await?;
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");

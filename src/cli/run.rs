@@ -1,5 +1,6 @@
 //! `pos-agent run`: runs the agent until a signal stops it.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -7,8 +8,11 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit::{Exit, Stop};
 use crate::agent;
-use crate::config::{self, DEFAULT_PATH};
-use pos_daemon::logging;
+use crate::config::{self, Config, DEFAULT_PATH};
+use crate::till::{ProblemType, ProblemView};
+use pos_daemon::start_again::Starts;
+use pos_daemon::systemd::{Notify, Sockets};
+use pos_daemon::{access, logging};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -19,9 +23,13 @@ It does not go into the background. SIGTERM and SIGINT (Ctrl-C) stop it: it
 cancels a sale that waits for a card, and waits for the answers of requests
 that it has sent to the gateway.
 
+If a start fails again with the same cause, it logs nothing and waits before it
+ends, 60 s at most. systemctl status and each request get the cause. The wait
+ends when a file next to the configuration changes.
+
 Exit codes: 0 stopped; 64 wrong usage, or a wrong --log; 70 a fault in the
 program; 74 the journal or the socket cannot be used; 77 no permission to read
-a file; 78 the configuration is wrong.")]
+a file, or started as root; 78 the configuration is wrong.")]
 pub(super) struct Run {
     /// The configuration
     #[arg(long, value_name = "FILE", default_value = DEFAULT_PATH)]
@@ -38,18 +46,62 @@ pub(super) struct Run {
 impl Run {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         self.begin_log()?;
-        let config = config::load(&self.config)?;
         let failed = |error: std::io::Error| Stop::new(Exit::Software, format!("signals cannot be handled: {error}"));
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let shutdown = async move {
+        let stopped = async move {
             tokio::select! {
                 _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
                 _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
             }
         };
-        agent::run(config, shutdown).await?;
-        Ok(Exit::Success)
+        let mut stopped = std::pin::pin!(stopped);
+        let starts = Starts::of(&self.config);
+        let Err(stop) = self.serve(&starts, stopped.as_mut()).await else { return Ok(Exit::Success) };
+        let Some(again) = starts.failed(&stop.to_string()) else { return Err(stop) };
+        // A sale that an earlier process took may stand. So no answer may say that nothing was charged.
+        let problem = ProblemView::new(ProblemType::NoAnswer, format!("the agent cannot start: {stop}"));
+        let problem = serde_json::to_string(&problem).unwrap_or_default();
+        let (notify, sockets) = (Notify::from_env(), Sockets::from_env().unwrap_or_default());
+        tokio::select! {
+            // The first failure with this cause is in the log.
+            () = again.wait(&notify, sockets, &problem) => Ok(stop.exit()),
+            () = stopped => {
+                starts.forget();
+                Ok(Exit::Success)
+            }
+        }
+    }
+
+    /// Serves until `stopped` completes. Returns an error only if the agent cannot start.
+    async fn serve(&self, starts: &Starts, stopped: impl Future<Output = ()>) -> Result<(), Stop> {
+        let config = config::load(&self.config)?;
+        self.may_write_the_journal(&config)?;
+        let terminal = config.terminal.id.clone();
+        let shutdown = async {
+            // The loop of the agent runs.
+            starts.forget();
+            let (version, config) = (agent::this_program(), self.config.display());
+            tracing::info!(version, terminal, %config, "the agent has started");
+            stopped.await;
+        };
+        Ok(agent::run(config, shutdown).await?)
+    }
+
+    /// Refuses to run as root if the journal's folder belongs to another user. That user could not open root's files.
+    fn may_write_the_journal(&self, config: &Config) -> Result<(), Stop> {
+        let mut folders = config.journal.path.ancestors().skip(1);
+        let found = folders.find_map(|folder| Some((folder, std::fs::metadata(folder).ok()?.uid())));
+        let Some((folder, owner)) = found.filter(|(_, owner)| *owner != 0 && rustix::process::geteuid().is_root())
+        else {
+            return Ok(());
+        };
+        let (folder, user, config) = (folder.display(), access::user_called(owner), self.config.display());
+        let message = format!(
+            "pos-agent run must not run as root: {folder} belongs to {user}, who could not open root's files; run: \
+             systemctl start pos-agent, or: runuser -u {user} -- pos-agent run --config {config}"
+        );
+        Err(Stop::new(Exit::NoPermission, message))
     }
 
     /// Starts the log. It goes to systemd's journal with its fields, or to standard error as text for a person.

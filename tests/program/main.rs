@@ -10,6 +10,7 @@
 //! | `health` | `pos-agent health` after an update |
 //! | `help` | width of the help |
 //! | `logging` | destination and level of the log |
+//! | `starts` | a start that fails again and again, or as the wrong user |
 //! | `operator` | `pos-agent operator`, and verbs that need an operator's sign-in |
 //! | `memory` | another process of the same user cannot read the agent's memory |
 
@@ -27,3 +28,4 @@ mod logging;
 mod memory;
 mod operator;
 mod setup;
+mod starts;

@@ -96,6 +96,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
         ],
     ),
+    // While the agent cannot start, it answers at the sockets of systemd.
+    ("cli::run", &["till", "config", "agent", "logging", "systemd", "start_again", "access"]),
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
     // It searches the ports for readers and printers, as carefully as the doctor. From `access` it uses only the front's

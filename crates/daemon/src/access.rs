@@ -43,7 +43,7 @@ impl SocketAccess {
     /// Returns the name of the socket's group, or its number if it has no name.
     #[must_use]
     pub fn group_name(self) -> String {
-        group_name(&read("/etc/group"), self.group)
+        called(&read("/etc/group"), self.group)
     }
 
     /// Checks whether the files of this board name a user in the group in addition to the owner. A service may be in
@@ -78,6 +78,12 @@ pub fn user_number(name: &str) -> Option<u32> {
     number_of(&read("/etc/passwd"), name)
 }
 
+/// Returns the name of the user with this uid, or the number if it has no name.
+#[must_use]
+pub fn user_called(number: u32) -> String {
+    called(&read("/etc/passwd"), number)
+}
+
 /// Reads a file. A board without the file has no names.
 fn read(file: &str) -> String {
     fs::read_to_string(file).unwrap_or_default()
@@ -94,8 +100,9 @@ fn number_of(users: &str, name: &str) -> Option<u32> {
     lines.find(|fields| fields.first() == Some(&name))?.get(2)?.parse().ok()
 }
 
-fn group_name(groups: &str, number: u32) -> String {
-    let found = fields_of(groups, number).and_then(|fields| fields.first().copied());
+/// Returns the name of a group or user, or its number if it has no name.
+fn called(names: &str, number: u32) -> String {
+    let found = fields_of(names, number).and_then(|fields| fields.first().copied());
     found.map_or_else(|| number.to_string(), str::to_owned)
 }
 
@@ -130,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_group_is_called_by_its_name() {
-        assert_eq!(group_name(GROUPS, 990), "pos-agent");
-        assert_eq!(group_name(GROUPS, 4711), "4711");
+        assert_eq!(called(GROUPS, 990), "pos-agent");
+        assert_eq!(called(GROUPS, 4711), "4711");
         assert_eq!((number_of(USERS, "pos-front"), number_of(USERS, "pos")), (Some(981), None));
         assert_eq!((user_name(USERS, 980).as_str(), user_name(USERS, 5).as_str()), ("pos-agent", "NAME"));
     }

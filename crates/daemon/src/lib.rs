@@ -14,6 +14,8 @@ pub mod wire;
 pub mod writing;
 // Messages to systemd, and the sockets that systemd passes.
 pub mod systemd;
+// A service that cannot start, and that systemd starts again.
+pub mod start_again;
 // The log of the process: its destination and its level.
 pub mod logging;
 // Help texts in 80 columns.

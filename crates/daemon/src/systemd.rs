@@ -136,6 +136,11 @@ impl Notify {
         self.send(&format!("STATUS={line}"));
     }
 
+    /// Asks for this much time for the rest of the start.
+    pub fn start_takes(&self, time: Duration) {
+        self.send(&format!("EXTEND_TIMEOUT_USEC={}", time.as_micros()));
+    }
+
     /// Reports that the main loop is alive. Call it every [`watchdog_interval`].
     pub fn watchdog(&self) {
         self.send("WATCHDOG=1");
