@@ -26,6 +26,7 @@ mod limits;
 mod log_level;
 mod old_copy;
 mod operators;
+mod refusals;
 mod shop_time;
 mod start;
 mod surroundings;
@@ -51,12 +52,14 @@ use pos_daemon::systemd;
 use pos_printer::{PrinterEvent, Slip};
 use pos_terms::money::{Currency, MoneyError};
 
+use clock::ClockWatch;
 use closes::CloseControl;
 use devices::Devices;
 use engine::Engine;
 use engine::open_transactions::OpenTransaction;
 use log_level::LogControl;
 use old_copy::Beside;
+use refusals::RefusalLog;
 use start::Ends;
 pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
 use training_mode::TrainingMode;
@@ -179,6 +182,7 @@ async fn work(
             _ = watchdog.tick() => {
                 notify.watchdog();
                 agent.look_at_the_journal();
+                notify.status(&agent.status_line());
             }
             () = &mut shutdown, if stopping.is_none() => {
                 stopping = Some(agent.asks_the_clock());
@@ -236,6 +240,8 @@ struct Agent {
     closing: CloseControl,
     training: TrainingMode,
     log: LogControl,
+    refusals: RefusalLog,
+    clock_watch: ClockWatch,
     /// The devices that answer this process, and those that answered the previous one.
     answered: Answered,
 }
@@ -299,6 +305,7 @@ impl Agent {
     fn look_outside(&mut self) {
         let engine = &mut self.engine;
         engine.look_at_the_clocks();
+        self.clock_watch.look(&engine.clock);
         // Some checks must wait while a transaction uses the reader.
         let is_quiet = engine.devices.reader.in_use_by.is_none();
         if is_quiet {

@@ -239,6 +239,32 @@ impl Clock {
     }
 }
 
+/// The state of the clock in the log.
+#[derive(Debug, Default)]
+pub(super) struct ClockWatch {
+    /// True if the log says that no clock can be right.
+    is_told: bool,
+}
+
+impl ClockWatch {
+    /// Logs once that no clock can be right, and once that one can be again.
+    pub(super) fn look(&mut self, clock: &Clock) {
+        let board_ms = (clock.board)().timestamp_millis();
+        // Each turn of the loop makes this check, so it uses UTC only, as in `unix_ms`.
+        let is_right = board_ms >= clock.floor() || clock.local().is_some();
+        if self.is_told != is_right {
+            return;
+        }
+        self.is_told = !is_right;
+        let board = said(board_ms);
+        if is_right {
+            tracing::info!(board, "a clock can be right again");
+        } else {
+            tracing::warn!(reason = "clock-untrusted", board, "no sale can begin: {}", clock.untrusted());
+        }
+    }
+}
+
 /// Formats a time for messages.
 pub(crate) fn said(unix_ms: i64) -> String {
     let time = DateTime::<Utc>::from_timestamp_millis(unix_ms);
@@ -365,6 +391,27 @@ mod tests {
         // The floor is never before the build.
         clock.set_back(0);
         assert_eq!(clock.floor(), built_unix_ms());
+    }
+
+    #[test]
+    fn the_log_says_once_that_no_clock_can_be_right_and_once_that_one_can_be_again() {
+        let board_ms = Arc::new(AtomicI64::new(0));
+        let says = Arc::clone(&board_ms);
+        let board = move || DateTime::from_timestamp_millis(says.load(Ordering::Relaxed)).unwrap();
+        let (clock, mut watch) = (Clock::new(Arc::new(board), 0), ClockWatch::default());
+        let log = tempfile::NamedTempFile::new().unwrap();
+        let lines = tracing_subscriber::fmt().with_writer(std::sync::Mutex::new(log.reopen().unwrap())).finish();
+        tracing::subscriber::with_default(lines, || {
+            for unix_ms in [0, 1000, built_unix_ms() + 1, built_unix_ms() + 2, built_unix_ms() - 1] {
+                board_ms.store(unix_ms, Ordering::Relaxed);
+                watch.look(&clock);
+            }
+        });
+        let log = std::fs::read_to_string(log.path()).unwrap();
+        let [first, right, last] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+        assert!(first.contains("WARN") && first.contains("1970-01-01T00:00:00Z"), "{first}");
+        assert!(first.contains("clock-untrusted") && first.contains("timedatectl"), "{first}");
+        assert!(right.contains("INFO") && last.contains("WARN"), "{log}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use pos_daemon::wire::Connector;
 use pos_journal::{Journal, Opened, SoldMark};
 use pos_reader::{ReaderFamily, ReaderSettings};
 
-use super::clock::Clock;
+use super::clock::{Clock, ClockWatch};
 use super::closes::CloseControl;
 use super::devices::{
     Devices, GatewayControl, PrinterControl, ReaderControl, RecordedReader, TrainerControl, reader_settings,
@@ -24,6 +24,7 @@ use super::limits::Limits;
 use super::log_level::LogControl;
 use super::old_copy::OldCopy;
 use super::operators::OperatorService;
+use super::refusals::RefusalLog;
 use super::surroundings::{BookWrapper, Random, Surroundings};
 use super::task_results::TaskResult;
 use super::teller::Teller;
@@ -102,6 +103,8 @@ pub(super) fn assemble(
         closing: CloseControl::new(&engine.config, clock.clone(), tasks),
         training: Default::default(),
         log: LogControl::new(clock),
+        refusals: RefusalLog::default(),
+        clock_watch: ClockWatch::default(),
         answered,
         engine,
     };

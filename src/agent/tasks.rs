@@ -65,13 +65,14 @@ impl Agent {
         if reply.is_closed() {
             return;
         }
+        let asked = (wanted.till.clone(), wanted.reference.clone());
         let answer = self.knows_all_of(of, inquiry).and_then(|()| {
             self.engine.old_copy.vouches_for(Some(of));
             let begun = self.engine.begin(wanted);
             self.engine.old_copy.vouches_for(None);
             begun
         });
-        let _ = reply.send(answer);
+        self.answer_begin(&asked, answer, reply);
     }
 
     /// Checks that this journal knows each transaction that the gateway has linked to this one.

@@ -38,7 +38,8 @@ impl Teller {
     /// Tells the till the state of its transaction.
     pub(super) fn sale(&self, step: &str, view: SaleView) {
         let outcome = view.outcome.map(OutcomeWord::as_str);
-        tracing::info!(sale = view.number.get(), step, outcome, reason = view.reason, "sale");
+        let (sale, reference, till) = (view.number.get(), view.reference.as_str(), &view.till);
+        tracing::info!(sale, reference, till, step, outcome, reason = view.reason, "sale");
         self.progress.send(Progress {
             till: view.till.clone(),
             reference: view.reference.to_string(),

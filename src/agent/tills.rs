@@ -131,13 +131,27 @@ impl Agent {
     /// after the look-up.
     fn begin_or_look_up(&mut self, wanted: Wanted, reply: oneshot::Sender<Result<SaleView, Refused>>) {
         let Some(earlier) = self.to_be_looked_up(&wanted) else {
+            let asked = (wanted.till.clone(), wanted.reference.clone());
             let answer = self.engine.begin(wanted);
-            let _ = reply.send(answer);
+            self.answer_begin(&asked, answer, reply);
             return;
         };
         let order = earlier.order();
         let (of, reference) = (order.number, order.merchant_transaction_id.clone());
         self.engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
+    }
+
+    /// Answers a request for a transaction. The log says why one was refused.
+    pub(super) fn answer_begin(
+        &mut self,
+        (till, reference): &(String, Reference),
+        answer: Result<SaleView, Refused>,
+        reply: oneshot::Sender<Result<SaleView, Refused>>,
+    ) {
+        if let Some(refused) = answer.as_ref().err().filter(|_| !self.engine.identity.trains()) {
+            self.refusals.note((till, reference.as_str()), refused, self.engine.clock.monotonic());
+        }
+        let _ = reply.send(answer);
     }
 
     /// Returns the transaction that must be looked up before this request may begin.
@@ -223,6 +237,18 @@ impl Agent {
     /// returns true.
     pub(super) fn status(&self, hears: impl Fn(&str) -> bool) -> StatusView {
         status_view(self.status_facts(hears))
+    }
+
+    /// Returns the state in a line for `systemctl status`, in the words of the status.
+    pub(super) fn status_line(&self) -> String {
+        // The status reads the disk, which must not delay a transaction.
+        if self.engine.devices.reader.in_use_by.is_some() {
+            return "a transaction is at the reader".to_owned();
+        }
+        let status = self.status(|_| true);
+        let ready = if status.ready { "ready" } else { "not ready" };
+        let codes: Vec<_> = status.attention.iter().map(|entry| entry.code.as_str()).collect();
+        if codes.is_empty() { ready.to_owned() } else { format!("{ready}: {}", codes.join(", ")) }
     }
 
     fn status_facts(&self, hears: impl Fn(&str) -> bool) -> StatusFacts<'_> {

@@ -38,7 +38,7 @@ impl Receipt {
             Copy::Customer => "customer",
             Copy::Merchant => "merchant",
         };
-        let of = self.of.found().await?;
+        let of = self.of.found_to_read().await?;
         let path = of.path_with("/receipt", &format!("copy={copy}"));
         let width = self.width.map_or_else(String::new, |width| format!("&width={width}"));
         match (self.print, self.of.json) {

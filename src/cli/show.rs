@@ -19,7 +19,7 @@ pub(super) struct Show {
 
 impl Show {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let of = self.of.found().await?;
+        let of = self.of.found_to_read().await?;
         let sale: SaleView = of.daemon.get(&of.path("")).await?;
         if self.of.json {
             out::say_json(&sale);

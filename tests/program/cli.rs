@@ -10,6 +10,7 @@ use easy_ext::ext;
 use pos_agent::till::SaleView;
 use pos_core::wish::EarlierName;
 use pos_terms::transaction::{OutcomeWord, PaymentId, Reference, SaleNumber};
+use pos_test_kit::within;
 
 use crate::fake_agent::{self, Shop};
 
@@ -599,6 +600,41 @@ Grüße
         );
         assert!(stderr(&output).starts_with(aside), "{verb}: {}", stderr(&output));
     }
+}
+
+#[tokio::test]
+async fn a_transaction_is_found_by_the_number_that_the_log_shows() {
+    let shop = fake_agent::open(64).await;
+    shop.sale("declined").await;
+    shop.sale("approved").await;
+    let output = shop.verb(&["show", "2"]).await;
+    let aside = "number 2 is approved from till local: sale, approved, 12.34 EUR\n";
+    assert_eq!((code(&output), stderr(&output)), (0, aside), "{}", stdout(&output));
+    let output = shop.verb(&["receipt", "1"]).await;
+    assert_eq!((code(&output), stdout(&output)), (0, "Customer copy of declined\nGrüße\n"), "{}", stderr(&output));
+    let output = shop.verb(&["show", "3"]).await;
+    assert_eq!(code(&output), 65);
+    assert!(stderr(&output).contains("till local has no transaction with the reference 3"), "{}", stderr(&output));
+    // A verb that changes a transaction takes no number: a typing error could change the wrong one.
+    for verb in [&["cancel", "2"][..], &["signature", "2", "--refuse"], &["confirm", "2", "--taken", "nothing"]] {
+        let output = shop.verb(verb).await;
+        assert_eq!(code(&output), 65, "{verb:?}: {output:?}");
+    }
+    // A till may use numbers as references. They go before the agent's numbers.
+    let mut waits = agent(&["sale", "1.00", "--reference", "1", "--socket", shop.socket.to_str().unwrap()]);
+    let mut waits = waits.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = async {
+        loop {
+            let output = shop.verb(&["show", "1"]).await;
+            if stderr(&output).is_empty() {
+                return output;
+            }
+        }
+    };
+    let output = within("the sale that waits for a card", begun).await;
+    waits.kill().unwrap();
+    waits.wait().unwrap();
+    assert_eq!(code(&output), 3, "{output:?}");
 }
 
 #[test]

@@ -113,6 +113,63 @@ async fn wrong_levels_and_times_are_refused_by_name() {
     assert_eq!(output.status.code(), Some(69), "{output:?}");
 }
 
+#[tokio::test]
+async fn the_log_names_the_program_and_its_configuration_and_why_a_sale_was_refused() {
+    let desk = Desk::open(|_, _| ()).await;
+    let config = desk.counter.shop.config();
+    let log = desk.log();
+    let [start] = log.lines().filter(|line| line.contains("has started")).collect::<Vec<_>>()[..] else {
+        panic!("{log}");
+    };
+    for fact in [
+        format!("version=\"{}", pos_agent::agent::this_program()),
+        "terminal=\"12345678\"".to_owned(),
+        format!("config={}", config.display()),
+    ] {
+        assert!(start.contains(&fact), "{fact}: {start}");
+    }
+    desk.counter.begin("one", "12.34").await;
+    for _ in 0..3 {
+        assert_eq!(desk.counter.begin("two", "1.00").await.0, 409);
+    }
+    assert_eq!(desk.counter.begin("4761739001010119", "1.00").await.0, 422);
+    let log = desk.log();
+    let refused: Vec<&str> = log.lines().filter(|line| line.contains("a transaction was refused")).collect();
+    let [busy, card] = refused[..] else { panic!("{log}") };
+    assert!(busy.contains("WARN") && busy.contains("reference=\"two\"") && busy.contains("till=\"local\""), "{busy}");
+    assert!(busy.contains("one") && card.contains("reference=\"476173******0119\""), "{refused:?}");
+    assert!(!log.contains("4761739001010119"), "{log}");
+}
+
+/// Checks the line that `systemctl status` shows.
+#[tokio::test]
+async fn systemd_is_told_the_terminals_state() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    let until = |wanted: &'static str| {
+        let manager = manager.try_clone().unwrap();
+        let hears = move || {
+            let (mut heard, mut count) = ([0; 1024], 0);
+            while heard[..count] != *wanted.as_bytes() {
+                count = manager.recv(&mut heard).unwrap();
+            }
+        };
+        within(wanted, tokio::task::spawn_blocking(hears))
+    };
+    let desk = Desk::open(|agent, _| {
+        agent.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "20000");
+    })
+    .await;
+    until("STATUS=ready").await.unwrap();
+    desk.counter.begin("one", "12.34").await;
+    until("STATUS=a transaction is at the reader").await.unwrap();
+    desk.counter.post("/v1/sales/one/cancel").await;
+    desk.counter.until_ended("one").await;
+    desk.counter.shop.reader.unplug();
+    until("STATUS=not ready: reader-absent").await.unwrap();
+}
+
 /// Checks the log when standard error does not lead to systemd's journal. systemd identifies the journal's stream in
 /// `JOURNAL_STREAM`. If standard error was redirected, or the journal does not listen, the program writes lines.
 #[tokio::test]
@@ -160,7 +217,14 @@ async fn in_systemds_journal_a_sale_is_found_by_its_fields() {
     desk.counter.until_ended("one").await;
     let heard = within("the journal", tokio::task::spawn_blocking(move || heard.join().unwrap())).await.unwrap();
     let last = heard.last().unwrap();
-    for (name, value) in [("POS_SALE", "1"), ("POS_OUTCOME", "cancelled"), ("POS_STEP", "ended"), ("PRIORITY", "6")] {
+    for (name, value) in [
+        ("POS_SALE", "1"),
+        ("POS_REFERENCE", "one"),
+        ("POS_TILL", "local"),
+        ("POS_OUTCOME", "cancelled"),
+        ("POS_STEP", "ended"),
+        ("PRIORITY", "6"),
+    ] {
         let length = char::from(u8::try_from(value.len()).unwrap());
         let field = format!("{name}\n{length}{}{value}\n", "\0".repeat(7));
         assert!(last.contains(&field), "{field:?}: {last:?}");

@@ -16,7 +16,8 @@ impl Engine {
                 self.sales.left_alone.insert(number, (sale.order().till.clone(), sale.order().reference.clone(), why));
                 continue;
             }
-            tracing::info!(sale = number.get(), "an open transaction was found and is being resolved");
+            let (reference, till) = (sale.order().reference.as_str(), &sale.order().till);
+            tracing::info!(sale = number.get(), reference, till, "an open transaction was found and is being resolved");
             let never_sent = sale.standing() == Standing::Waiting;
             let first = self.old_copy.first_event(sale.order(), never_sent);
             let counted = self.sales.open.get(&number).is_some_and(|active| active.counted);
