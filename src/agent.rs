@@ -61,7 +61,7 @@ use log_level::LogControl;
 use old_copy::Beside;
 use refusals::RefusalLog;
 use start::Ends;
-pub use surroundings::{AnyBook, BoardClock, BookWrapper, Random, Surroundings};
+pub use surroundings::{AnyBook, BoardClock, BookWrapper, LinkLook, Random, Surroundings};
 use training_mode::TrainingMode;
 use turns::{Round, Source};
 pub use updates::this_program;
@@ -182,6 +182,7 @@ async fn work(
             _ = watchdog.tick() => {
                 notify.watchdog();
                 agent.look_at_the_journal();
+                agent.engine.devices.gateway.look_at_the_link();
                 notify.status(&agent.status_line());
             }
             () = &mut shutdown, if stopping.is_none() => {

@@ -5,6 +5,7 @@
 //! journal, and `engine/leaving.rs` has checked that it may be performed.
 
 mod gateway;
+mod link;
 mod printers;
 mod reader;
 mod trainer;
@@ -15,6 +16,7 @@ use pos_words::Sentence;
 use super::engine::open_transactions::{Gate, OpenTransaction};
 
 pub(super) use gateway::{GatewayControl, ProbeBrought};
+pub(super) use link::Link;
 pub(super) use printers::PrinterControl;
 #[cfg(test)]
 pub(super) use printers::receipt_of;
@@ -37,6 +39,11 @@ impl Devices {
     /// Returns the reason why the reader cannot be used. The trainer needs no reader.
     pub(super) fn reader_trouble(&self) -> Option<Sentence> {
         if self.trainer.is_some() { None } else { self.reader.state.trouble() }
+    }
+
+    /// Returns the reason why no request can reach the gateway at the moment.
+    pub(super) fn link_trouble(&self) -> Option<Sentence> {
+        self.gateway.link_fault().map(|fault| fault.to_string().into())
     }
 
     /// Starts one action of a transaction without waiting: answers come back through the loop. If an event is known

@@ -14,7 +14,7 @@ use pos_reader::{ReaderFamily, ReaderSettings};
 use super::clock::{Clock, ClockWatch};
 use super::closes::CloseControl;
 use super::devices::{
-    Devices, GatewayControl, PrinterControl, ReaderControl, RecordedReader, TrainerControl, reader_settings,
+    Devices, GatewayControl, Link, PrinterControl, ReaderControl, RecordedReader, TrainerControl, reader_settings,
 };
 use super::engine::Engine;
 use super::engine::open_transactions::OpenTransactions;
@@ -44,6 +44,10 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     let (mut journal, opened) = Journal::open(&config.journal.path)?;
     journal.keep_days(Some(config.journal.keep_days));
     let clock = Clock::new(surroundings.board, opened.last_unix_ms);
+    let link = match surroundings.gateway.is_some() && surroundings.link.is_none() {
+        true => Link::not_needed(),
+        false => Link::to(&config.gateway.url, surroundings.link),
+    };
     let client = open_gateway(&config, surroundings.gateway, &clock)?;
     let limits = Limits::new(&config.terminal)?;
     let way = surroundings.reader;
@@ -51,7 +55,7 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
     let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
     let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
-    let wires = DeviceWires { client, reader, from_reader, printers, from_printer };
+    let wires = DeviceWires { client, link, reader, from_reader, printers, from_printer };
     let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
     assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)
 }
@@ -63,7 +67,7 @@ pub(super) fn assemble(
     limits: Limits,
     (clock, random): (Clock, Random),
     FromBefore { journal, opened, old_copy, wrapper }: FromBefore,
-    DeviceWires { client, reader, from_reader, printers, from_printer }: DeviceWires,
+    DeviceWires { client, link, reader, from_reader, printers, from_printer }: DeviceWires,
     Wires { commands, progress }: Wires,
 ) -> Result<(Agent, Ends), Error> {
     let (tasks, from_tasks) = mpsc::channel(64);
@@ -89,7 +93,7 @@ pub(super) fn assemble(
         teller: Teller::new(progress, printers.letterhead.words.clone(), trains),
         devices: Devices {
             reader: ReaderControl::new(&config, clock.clone(), reader, recorded),
-            gateway: GatewayControl::new(client, clock.clone(), tasks.clone()),
+            gateway: GatewayControl::new(client, link, clock.clone(), tasks.clone()),
             printers,
             trainer: trains.then(|| TrainerControl::new(tasks.clone())),
         },
@@ -117,6 +121,7 @@ pub(super) fn assemble(
 /// The opened devices.
 pub(super) struct DeviceWires {
     pub(super) client: pos_gateway::Client,
+    pub(super) link: Link,
     pub(super) reader: pos_reader::ReaderHandle,
     pub(super) from_reader: mpsc::Receiver<pos_reader::ReaderEvent>,
     pub(super) printers: Vec<(config::Printer, pos_printer::Handle)>,

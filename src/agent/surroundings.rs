@@ -11,6 +11,9 @@ use pos_daemon::wire::Connector;
 /// A source of the board's time.
 pub type BoardClock = Arc<dyn Fn() -> DateTime<Utc> + Send + Sync>;
 
+/// A look at the network's link. It returns the names of the interfaces if none of them has one.
+pub type LinkLook = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
 /// A source of 128 random bits.
 pub type Random = Arc<dyn Fn() -> Result<[u8; 16], getrandom::Error> + Send + Sync>;
 
@@ -27,6 +30,8 @@ pub struct Surroundings {
     pub reader: Option<Connector>,
     /// The connection to the gateway, below TLS.
     pub gateway: Option<Connector>,
+    /// The look at the link below that connection. A supplied connection has none of its own.
+    pub link: Option<LinkLook>,
     /// The connection to each printer.
     pub printer: Option<Connector>,
     /// The board's clock.
@@ -43,6 +48,7 @@ impl Default for Surroundings {
         Self {
             reader: None,
             gateway: None,
+            link: None,
             printer: None,
             board: Arc::new(Utc::now),
             random: Arc::new(|| {

@@ -4,6 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::till::{Command, Refused, SaleView, StatusView, Wanted};
 use pos_core::transaction::{Event, Standing, Transaction};
+use pos_gateway::Contact;
 use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
 use pos_words::Message;
 
@@ -264,6 +265,8 @@ impl Agent {
             Standing::AwaitingTill { .. } => Some((active.order(), Awaited::Till)),
             _ => None,
         });
+        // Without a link, an earlier answer of the gateway says nothing.
+        let link = gateway.link_fault();
         let fault = journal.fault.as_ref();
         let trouble = fault.map(|fault| (fault.state, fault.why.clone())).or_else(|| self.answered.trouble());
         StatusFacts {
@@ -271,8 +274,13 @@ impl Agent {
             config,
             currency: limits.currency(),
             reader: reader_view(words, reader),
-            gateway: gateway_view(words, &gateway.client.contact(), &config.gateway.url),
             printers: printer_views(words, printers),
+            has_link: link.is_none(),
+            gateway: gateway_view(
+                words,
+                &link.map_or_else(|| gateway.client.contact(), Contact::Fault),
+                &config.gateway.url,
+            ),
             clock: clock_view(words, clock, gateway.clocks_differ()),
             journal: journal_view(words, trouble, journal.book().free_bytes()),
             refused_request: gateway.refused.attention(),

@@ -20,6 +20,7 @@ use pos_daemon::wire::Connector;
 use pos_journal::{Journal, Purpose};
 use pos_words::Message;
 
+use super::devices::Link;
 use super::engine::Engine;
 use super::identity::Ground;
 use super::journal_writer::refused_by_journal;
@@ -124,7 +125,8 @@ fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(A
         std::time::SystemTime::UNIX_EPOCH,
     )?;
     let (reader, from_reader) = pos_reader::nobody();
-    let wires = DeviceWires { client, reader, from_reader, printers: Vec::new(), from_printer: mpsc::channel(1).1 };
+    let (link, printers, from_printer) = (Link::not_needed(), Vec::new(), mpsc::channel(1).1);
+    let wires = DeviceWires { client, link, reader, from_reader, printers, from_printer };
     let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
     let tills = Wires { commands, progress: shop.teller.progress().clone() };
     let times = (shop.clock.clone(), Arc::clone(&shop.random));

@@ -9,6 +9,7 @@
 //! | `bad_input` | wrong input from outside |
 //! | `recovery` | failures of power, reader and gateway at each moment of a sale |
 //! | `another_account` | an entity-id that is changed while transactions are open |
+//! | `link` | a network without a link |
 //! | `flood` | a reader that sends endlessly |
 //! | `reader_trust` | readers that may read cards, and a reader that differs from the earlier one |
 //! | `printers` | a sale goes on despite any fault of a printer |
@@ -42,6 +43,7 @@ mod close_of_day;
 mod flood;
 mod housekeeping;
 mod journal_gone;
+mod link;
 mod nexo;
 mod nexo_again;
 mod old_copy;

@@ -14,11 +14,12 @@ use crate::agent::engine::open_transactions::OpenTransaction;
 use crate::agent::task_results::{GatewaySaid, TaskResult, WaitingWish};
 use crate::till::Refused;
 use pos_core::transaction::{Answer, Event, Order, Reason};
-use pos_gateway::{Expected, PreparedPayment, RequestTarget, WithoutCard};
+use pos_gateway::{Expected, Fault, PreparedPayment, RequestTarget, WithoutCard};
 use pos_terms::money::Amount;
 use pos_terms::transaction::{PaymentId, SaleNumber};
 use pos_words::{Message, Sentence};
 
+use super::link::Link;
 use probing::{ExpiryWarnings, Probing};
 
 pub(in crate::agent) use probing::ProbeBrought;
@@ -34,6 +35,7 @@ type GatewayFields = BTreeMap<String, String>;
 /// The connection to the gateway, with its checks.
 pub(in crate::agent) struct GatewayControl {
     pub(in crate::agent) client: pos_gateway::Client,
+    link: Link,
     /// The logged warnings about expiring certificates, keys and tokens.
     expiry_warnings: ExpiryWarnings,
     probing: Probing,
@@ -46,9 +48,26 @@ pub(in crate::agent) struct GatewayControl {
 }
 
 impl GatewayControl {
-    pub(in crate::agent) fn new(client: pos_gateway::Client, clock: Clock, tasks: mpsc::Sender<TaskResult>) -> Self {
+    pub(in crate::agent) fn new(
+        client: pos_gateway::Client,
+        link: Link,
+        clock: Clock,
+        tasks: mpsc::Sender<TaskResult>,
+    ) -> Self {
         let (expiry_warnings, probing, refused) = Default::default();
-        Self { client, expiry_warnings, probing, refused, slots: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
+        Self { client, link, expiry_warnings, probing, refused, slots: Arc::new(Semaphore::new(AT_ONCE)), clock, tasks }
+    }
+
+    /// Returns the fault of the network's link, if it has one.
+    pub(in crate::agent) fn link_fault(&self) -> Option<Fault> {
+        self.link.fault()
+    }
+
+    /// Logs a change of the network's link. Once the link is back, the gateway is probed at the next occasion.
+    pub(in crate::agent) fn look_at_the_link(&mut self) {
+        if self.link.is_back() {
+            self.probing.at = self.clock.monotonic();
+        }
     }
 
     /// Shows a till the gateway's data of one payment.

@@ -142,6 +142,10 @@ fn can_begin_now(engine: &Engine, kind: Kind, amount: Amount) -> Result<(), Refu
     if let Some(why) = devices.reader_trouble().filter(|_| kind.needs_card()) {
         return Err(Refused::NotReady { why });
     }
+    // A transaction without a card is sent later, or is known not to have been sent.
+    if let Some(why) = devices.link_trouble().filter(|_| kind.needs_card()) {
+        return Err(Refused::NotReady { why });
+    }
     // A transaction that refers to an earlier one has the currency of the earlier one.
     if !kind.has_earlier() {
         limits.takes(amount.currency())?;

@@ -62,6 +62,8 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) currency: Currency,
     pub(in crate::agent) reader: ReaderView,
     pub(in crate::agent) gateway: GatewayView,
+    /// False if the network has no link. Each transaction with a card is then refused.
+    pub(in crate::agent) has_link: bool,
     pub(in crate::agent) printers: Vec<PrinterView>,
     pub(in crate::agent) clock: ClockView,
     pub(in crate::agent) journal: JournalView,
@@ -173,6 +175,7 @@ pub(in crate::agent) fn status_view(facts: StatusFacts<'_>) -> StatusView {
         ready: reader.state == ReaderState::Ready
             && !matches!(journal.state, JournalState::Full | JournalState::CannotBeWritten)
             && clock.state != ClockState::Untrusted
+            && facts.has_link
             && !gateway.state.stops_sales(),
         busy: facts.busy,
         attention,

@@ -72,10 +72,11 @@ impl World {
     }
 
     fn surroundings(&self) -> Surroundings {
-        let (clock, world, random) = (self.clone(), self.clone(), self.clone());
+        let (clock, world, random, link) = (self.clone(), self.clone(), self.clone(), self.clone());
         Surroundings {
             reader: Some(hardware::reader(self)),
             gateway: Some(cable::way(self)),
+            link: Some(Arc::new(move || link.lock().no_link.then(|| "eth0".to_owned()))),
             printer: Some(hardware::printer(self)),
             board: Arc::new(move || DateTime::from_timestamp_millis(clock.lock().clock_ms()).unwrap_or_default()),
             random: Arc::new(move || Ok(random.lock().next_random())),

@@ -92,6 +92,8 @@ pub struct State {
     taken_away: Option<(usize, board::TakenAway)>,
     /// True if the disk is full.
     pub disk_full: bool,
+    /// True if the network's cable is unplugged.
+    pub no_link: bool,
     /// The terminal id in the board's configuration.
     pub terminal: &'static str,
     /// The account at the gateway in the board's configuration.
@@ -133,6 +135,7 @@ impl World {
             clock_off_ms: 0,
             taken_away: None,
             disk_full: false,
+            no_link: false,
             terminal: board::TERMINAL,
             entity: board::ENTITY,
             randoms: 0,
