@@ -264,8 +264,8 @@ async fn a_device_that_is_no_reader_is_not_taken_for_one() {
     assert_eq!(site.files(), []);
 }
 
-/// Checks that the search for a reader ends with the first one. A printer would print the bytes that ask for a reader, so
-/// the ports that are left get only the question for a printer's state.
+/// Checks that the search for a reader ends with the first one. A printer would print the bytes that ask for a reader.
+/// So the ports that are left get only the question for a printer's state.
 #[tokio::test]
 async fn the_search_ends_with_the_reader_and_what_is_left_is_offered_as_the_printer() {
     for (status_answers, is_printer) in [(StatusAnswers::Answers, true), (StatusAnswers::Silent, false)] {

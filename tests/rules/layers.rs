@@ -100,8 +100,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli::run", &["till", "config", "agent", "logging", "systemd", "start_again", "access"]),
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
-    // It searches the ports for readers and printers, as carefully as the doctor. From `access` it uses only the front's
-    // user.
+    // It searches the ports for a reader and a printer, as carefully as the doctor. From `access` it uses only the
+    // front's user.
     ("cli::setup", &["config", "board", "reader", "printer", "doctor", "money", "access"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),

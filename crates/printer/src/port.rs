@@ -745,7 +745,7 @@ mod tests {
 
     use pos_daemon::wire::{Connecting, Stream};
 
-    /// Checks a USB printer at boot. The kernel finds it after some seconds, and the pause of 30 s applies from then on.
+    /// Checks a USB printer at boot. The kernel finds it after some seconds. The pause of 30 s applies from then on.
     #[tokio::test(start_paused = true)]
     async fn a_printer_that_is_absent_at_the_start_is_checked_each_second_for_a_minute() {
         let found_after_3_s = vec![0, 1, 2, 3, 33, 63, 93, 123];

@@ -1,9 +1,9 @@
 //! The readers and printers of the board. Setup probes a port only if no other program has it open, and never probes
 //! the system's console.
 //!
-//! A receipt printer prints the bytes that ask for a reader. So the search begins at the port that is most likely a
-//! reader's, ends with the first reader, and leaves out each device that calls itself a printer. The ports that are left
-//! get only the question for a printer's state, which prints nothing.
+//! A receipt printer prints the bytes that ask for a reader. So the search begins at the most likely port and ends with
+//! the first reader. It leaves out each device that calls itself a printer. The ports that are left get only the
+//! question for a printer's state, which prints nothing.
 
 use std::collections::BTreeSet;
 use std::fs;

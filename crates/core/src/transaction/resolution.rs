@@ -140,8 +140,8 @@ impl Resolution {
         Step::act(self.receipt())
     }
 
-    /// Handles a query that was not answered with a list. A person is alarmed once for each cause, because the query may
-    /// never be answered.
+    /// Handles a query that was not answered with a list. A person is alarmed once for each cause, because the query
+    /// may never be answered.
     pub(super) fn cannot_ask(&mut self, reference: &str, now: Now, why: Cause) -> Step {
         let new = self.trouble.as_ref() != Some(&why) || matches!(self.unreached, Unreached::Since(_));
         self.reached();
