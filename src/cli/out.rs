@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::till::{CardView, SaleState, SaleView};
+use pos_daemon::logging;
 use pos_terms::transaction::{Kind, OutcomeWord};
 
 /// Writes one line to standard output.
@@ -36,7 +37,7 @@ pub(super) fn say_json(value: &impl Serialize) {
 
 /// Writes one line to standard error, preceded by the program's name.
 pub(super) fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "pos-agent: {}", cleaned(line));
+    let _ = writeln!(io::stderr(), "{}pos-agent: {}", logging::error_prefix(), cleaned(line));
 }
 
 /// Writes one additional line to standard error. With `--json`, standard output contains only JSON.

@@ -1,5 +1,5 @@
-//! `pos-agent run` when it cannot start: again and again with the same cause, or as the wrong user. The tests start it as
-//! systemd does.
+//! `pos-agent run` when it cannot start: again and again with the same cause, or as the wrong user. The tests start it
+//! as systemd does.
 
 use std::fs;
 use std::os::fd::OwnedFd;

@@ -63,6 +63,13 @@ pub fn begin(level: &str, journal_socket: &Path, identifier: &'static str) -> Re
     Ok(())
 }
 
+/// Returns the text that makes a line on standard error an error of systemd's journal (sd-daemon(3)). Elsewhere it is
+/// empty.
+#[must_use]
+pub fn error_prefix() -> &'static str {
+    if is_stderr() { "<3>" } else { "" }
+}
+
 /// Changes the level of the log. `None` restores the level of the start.
 ///
 /// # Errors

@@ -2,8 +2,8 @@
 //! (sd_listen_fds(3)).
 //!
 //! A message is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Without systemd
-//! there is no such socket, and every call does nothing. There is no watchdog thread: the agent's own loop sends
-//! `watchdog()`. Only a ping from the loop that handles transactions proves that transactions are handled (security:
+//! there is no such socket, and every call does nothing. There is no watchdog thread: the service's own loop sends
+//! `watchdog()`. For the agent, only a ping from the loop that handles transactions proves that transactions are handled (security:
 //! 4.1).
 
 use std::env;
@@ -96,7 +96,7 @@ impl Notify {
     pub fn from_env() -> Self {
         let Some(name) = env::var_os("NOTIFY_SOCKET") else { return Self(None) };
         Self::to(&name).unwrap_or_else(|error| {
-            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used, so systemd will not learn that the agent is ready");
+            tracing::warn!(%error, "NOTIFY_SOCKET cannot be used, so systemd will not learn that the service is ready");
             Self(None)
         })
     }
@@ -146,12 +146,12 @@ impl Notify {
         self.send("WATCHDOG=1");
     }
 
-    /// Reports that the agent ends because it was asked to.
+    /// Reports that the service ends because it was asked to.
     pub fn stopping(&self) {
         self.send("STOPPING=1");
     }
 
-    /// Sends a message. A failure does not stop the agent: if the manager receives no message, its watchdog acts.
+    /// Sends a message. A failure does not stop the service: if the manager receives no message, its watchdog acts.
     fn send(&self, message: &str) {
         let Some((socket, address)) = &self.0 else { return };
         if let Err(error) = socket.send_to_addr(message.as_bytes(), address) {

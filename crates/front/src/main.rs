@@ -33,7 +33,6 @@
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
 //! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
 //! | `control` | the connection from the command line to the running front |
-//! | `notify` | messages to systemd |
 
 mod agent;
 mod arguments;
@@ -49,7 +48,6 @@ mod guard;
 mod listen;
 mod logo;
 mod nexo;
-mod notify;
 mod page;
 mod pairing;
 mod problem;
@@ -64,13 +62,17 @@ mod writing;
 mod zvt;
 
 use std::io::{self, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use clap::Parser;
 use hyper::Method;
 use pos_daemon::logging;
+use pos_daemon::start_again::Starts;
+use pos_daemon::systemd::{Notify, Sockets};
 use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
 use crate::certificate::{HostCertificate, Purpose, host_names};
@@ -88,6 +90,21 @@ enum Stop {
     Refused(String),
     /// Exit code 74.
     Failed(String),
+    /// The start failed again, with this exit code. The cause is in the log already.
+    Again(u8),
+}
+
+impl Stop {
+    /// Returns the exit code and the sentence for a person.
+    fn told(&self) -> (u8, &str) {
+        match self {
+            Self::Config(said) => (78, said),
+            Self::Unreachable(said) => (69, said),
+            Self::Refused(said) => (65, said),
+            Self::Failed(said) => (74, said),
+            Self::Again(code) => (*code, ""),
+        }
+    }
 }
 
 impl From<ConfigError> for Stop {
@@ -131,13 +148,8 @@ fn main() -> ExitCode {
         Ok(()) => return ExitCode::SUCCESS,
         Err(stop) => stop,
     };
-    let (code, said) = match stop {
-        Stop::Config(said) => (78, said),
-        Stop::Unreachable(said) => (69, said),
-        Stop::Refused(said) => (65, said),
-        Stop::Failed(said) => (74, said),
-    };
-    complain(&said);
+    let (code, said) = stop.told();
+    complain(said);
     ExitCode::from(code)
 }
 
@@ -168,10 +180,28 @@ impl Run {
         let journal = self.journal_socket.unwrap_or_else(|| logging::SOCKET.into());
         let begun = logging::begin(&level, &journal, env!("CARGO_PKG_NAME"));
         begun.map_err(|error| Stop::Config(format!("--log {error}")))?;
-        let file = self.at.config;
-        let config = config::load(&file)?;
+        wait_for(served(&self.at.config))?
+    }
+}
+
+/// Serves until a signal stops the front. A start that fails again with the same cause waits before it ends.
+async fn served(file: &Path) -> Result<(), Stop> {
+    let starts = Starts::of(file);
+    let started = || {
+        starts.forget();
         tracing::info!(version = env!("CARGO_PKG_VERSION"), config = %file.display(), "pos-front starts");
-        wait_for(run::run(config, now))?.map_err(Stop::Failed)
+    };
+    let serves = async { run::run(config::load(file)?, now, started).await.map_err(Stop::Failed) };
+    let Err(stop) = serves.await else { return Ok(()) };
+    let (code, said) = stop.told();
+    let Some(again) = starts.failed(said) else { return Err(stop) };
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| Stop::Failed(error.to_string()))?;
+    tokio::select! {
+        () = again.wait(&Notify::from_env(), Sockets::default(), "") => Err(Stop::Again(code)),
+        _ = terminate.recv() => {
+            starts.forget();
+            Ok(())
+        }
     }
 }
 
@@ -313,7 +343,7 @@ fn say(lines: &str) {
 
 fn complain(lines: &str) {
     for line in lines.lines() {
-        let _ = writeln!(io::stderr(), "pos-front: {}", cleaned(line));
+        let _ = writeln!(io::stderr(), "{}pos-front: {}", logging::error_prefix(), cleaned(line));
     }
 }
 

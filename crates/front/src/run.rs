@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use pos_daemon::systemd::{Notify, watchdog_interval};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -26,7 +27,7 @@ use crate::slots::Slots;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
-use crate::{control, notify, zvt};
+use crate::{control, zvt};
 
 /// The interval at which the front checks whether the certificate must be renewed.
 const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
@@ -34,8 +35,8 @@ const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
 /// The reason why the service cannot start, as a sentence for a person.
 pub(crate) type RunError = String;
 
-/// Serves until SIGTERM or SIGINT.
-pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<(), RunError> {
+/// Serves until SIGTERM or SIGINT. Calls `started` when nothing can fail any more.
+pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: impl FnOnce()) -> Result<(), RunError> {
     let said = |error: &dyn std::error::Error| error.to_string();
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| said(&error))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| said(&error))?;
@@ -71,6 +72,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     let certificate = certificate.map(|certificate| certificate.made);
     let tills = zvt.iter().map(|(till, _)| Arc::clone(&till.seen)).chain(nexo.seen()).collect();
     let front = Arc::new(front(config, &state, (names, urls), certificate, tills, now)?);
+    started();
     for url in &front.urls {
         tracing::info!(url, "listening");
     }
@@ -97,17 +99,19 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime) -> Result<
     for webhook in &front.webhooks {
         tokio::spawn(Arc::clone(webhook).run(Arc::clone(&front.agent), state.clone(), now));
     }
-    notify::tell("READY=1");
-    let mut watchdog = notify::watchdog_interval().map(interval);
+    let notify = Notify::from_env();
+    notify.ready();
+    notify.status(&format!("serves {}", front.urls.join(" ")));
+    let mut watchdog = watchdog_interval().map(interval);
     loop {
         tokio::select! {
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            _ = ticked(&mut watchdog) => notify::tell("WATCHDOG=1"),
+            _ = ticked(&mut watchdog) => notify.watchdog(),
         }
     }
     tracing::info!("stopping");
-    notify::tell("STOPPING=1");
+    notify.stopping();
     // This tells all services to shut down.
     let _ = stop.send(true);
     while served.join_next().await.is_some() {}

@@ -1,6 +1,6 @@
-//! The link of the board's network, from the system's files (`/sys/class/net`). Without a link, no request can reach the
-//! gateway, so the agent asks for no card. Only a proven fault counts, because an error here would stop all sales: every
-//! interface must report that it has no link. A gateway on this board needs none.
+//! The link of the board's network, from the system's files (`/sys/class/net`). Without a link, no request can reach
+//! the gateway, so the agent asks for no card. Only a proven fault counts, because an error here would stop all sales:
+//! every interface must report that it has no link. A gateway on this board needs none.
 
 use std::fs;
 use std::path::Path;
