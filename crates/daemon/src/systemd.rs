@@ -3,8 +3,8 @@
 //!
 //! A message is one datagram to the Unix socket named in `NOTIFY_SOCKET`, so no library is needed. Without systemd
 //! there is no such socket, and every call does nothing. There is no watchdog thread: the service's own loop sends
-//! `watchdog()`. For the agent, only a ping from the loop that handles transactions proves that transactions are handled (security:
-//! 4.1).
+//! `watchdog()`. For the agent, only a ping from the loop that handles transactions proves that transactions are
+//! handled (security: 4.1).
 
 use std::env;
 use std::ffi::OsStr;

@@ -196,8 +196,9 @@ async fn served(file: &Path) -> Result<(), Stop> {
     let (code, said) = stop.told();
     let Some(again) = starts.failed(said) else { return Err(stop) };
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| Stop::Failed(error.to_string()))?;
+    let notify = Notify::from_env();
     tokio::select! {
-        () = again.wait(&Notify::from_env(), Sockets::default(), "") => Err(Stop::Again(code)),
+        () = again.wait(&notify, Sockets::default(), "") => Err(Stop::Again(code)),
         _ = terminate.recv() => {
             starts.forget();
             Ok(())
