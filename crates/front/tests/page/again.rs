@@ -250,7 +250,8 @@ async fn the_close_names_what_it_closes_before_and_after() {
     let file = folder.path().join("close-1.csv");
     let saved = async {
         loop {
-            if let Ok(table) = std::fs::read_to_string(&file) {
+            // Before it renames its file to this one, the browser reserves the name with an empty file.
+            if let Some(table) = std::fs::read_to_string(&file).ok().filter(|table| !table.is_empty()) {
                 break table;
             }
             tokio::task::yield_now().await;
