@@ -238,7 +238,11 @@ impl Front {
             }
             // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
-            path if self.config.page.on => self.for_page(request, way, asker, path).await,
+            path if self.config.page.on => match token {
+                Token::Wrong if needs_caller(path) => return Err(self.wrong_token(way)),
+                Token::Of(_) if needs_caller(path) => return Err(only_for_page()),
+                _ => self.for_page(request, way, asker, path).await,
+            },
             _ => Err(Problem::not_found()),
         }
     }
@@ -270,7 +274,7 @@ impl Front {
         path: &str,
     ) -> Result<Answer, Problem> {
         if asker.is_listed() {
-            return Err(Problem::forbidden("only the front's own page may use this path"));
+            return Err(only_for_page());
         }
         let session = cookie(request.headers());
         match (request.method(), path) {
@@ -552,6 +556,11 @@ fn of_status(status: &Value, operators: bool) -> Value {
         "mayTrain": status.get("mayTrain").cloned().unwrap_or(json!(false)),
         "waits": status.get("waits").cloned().unwrap_or_default(),
     })
+}
+
+/// Returns the refusal of a path that no till may use.
+fn only_for_page() -> Problem {
+    Problem::forbidden("only the front's own page may use this path")
 }
 
 /// Returns the refusal of a path that the customer's screen may not use.

@@ -98,3 +98,27 @@ async fn where_it_takes_an_operator_nothing_is_passed_on_without_one() {
     assert_eq!(get("/v1/latest", "pos_session=x").await, (401, "session-ended".to_owned()));
     assert_eq!(get("/front/events", "pos_session=x").await, (401, "sign-in".to_owned()));
 }
+
+/// The front checks a session only in a request without a token, so a token must not be passed over.
+#[tokio::test]
+async fn a_token_beside_a_made_up_session_opens_nothing_of_the_page() {
+    let (front, agent) = front("[page]\nwithout-sign-in = \"nobody\"\ncustomer = true").await;
+    let client = front.client();
+    let till = crate::pairing::paired(&front, &client).await;
+    for (token, refused) in [("x", (401, "unauthorized")), (&till, (403, "forbidden"))] {
+        for (method, path) in [
+            ("POST", "/front/pairing"),
+            ("GET", "/front/events"),
+            ("POST", "/front/customer/pair"),
+            ("POST", "/front/customer/leave"),
+            ("GET", "/front/qr/acts"),
+        ] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+            let request = client.request(method, front.https_url(path)).bearer_auth(token);
+            let request = request.header("cookie", "pos_session=made-up").header("origin", front.https_url(""));
+            let answer = request.header("content-type", "application/json").body("{}").send().await.unwrap();
+            assert_eq!(problem(answer).await, (refused.0, refused.1.to_owned()), "{path}");
+        }
+    }
+    assert!(agent.heard().is_empty());
+}
