@@ -59,9 +59,7 @@ impl Run {
         let starts = Starts::of(&self.config);
         let Err(stop) = self.serve(&starts, stopped.as_mut()).await else { return Ok(Exit::Success) };
         let Some(again) = starts.failed(&stop.to_string()) else { return Err(stop) };
-        // A sale that an earlier process took may stand. So no answer may say that nothing was charged.
-        let problem = ProblemView::new(ProblemType::NoAnswer, format!("the agent cannot start: {stop}"));
-        let problem = serde_json::to_string(&problem).unwrap_or_default();
+        let problem = serde_json::to_string(&cannot_start(&stop.to_string())).unwrap_or_default();
         let (notify, sockets) = (Notify::from_env(), Sockets::from_env().unwrap_or_default());
         tokio::select! {
             // The first failure with this cause is in the log.
@@ -109,5 +107,25 @@ impl Run {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
         let begun = logging::begin(&level, &self.journal_socket, env!("CARGO_PKG_NAME"));
         begun.map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))
+    }
+}
+
+/// Returns the answer to each request while the agent cannot start. A sale that an earlier process took may stand, so
+/// the answer must not say that nothing was charged.
+fn cannot_start(why: &str) -> ProblemView {
+    ProblemView::new(ProblemType::NoAnswer, format!("the agent cannot start: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_cannot_start_does_not_say_that_a_sale_was_not_carried_out() {
+        let problem = serde_json::to_value(cannot_start("line 1: colour")).unwrap();
+        let code = problem["code"].as_str().unwrap();
+        let kind: ProblemType = serde_json::from_value(code.into()).unwrap();
+        assert!(!kind.follows_the_look_for_the_reference(), "{problem}");
+        assert_eq!(problem["detail"], "the agent cannot start: line 1: colour");
     }
 }
