@@ -239,8 +239,8 @@ impl Front {
             // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
             path if self.config.page.on => match token {
-                Token::Wrong if needs_caller(path) => return Err(self.wrong_token(way)),
-                Token::Of(_) if needs_caller(path) => return Err(only_for_page()),
+                Token::Wrong if needs_caller(path) => Err(self.wrong_token(way)),
+                Token::Of(_) if needs_caller(path) => Err(only_for_page()),
                 _ => self.for_page(request, way, asker, path).await,
             },
             _ => Err(Problem::not_found()),
