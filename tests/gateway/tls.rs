@@ -404,8 +404,7 @@ async fn while_the_boards_clock_cannot_be_right_the_readers_judges_certificates(
         let mut counter = Counter::closed(options).await;
         let journal = counter.shop.folder().join("journal.db");
         drop(pos_journal::Journal::open(&journal).unwrap());
-        let ahead = SystemTime::now() + Duration::from_secs(2 * 24 * 3600);
-        let unix_ms = i64::try_from(ahead.duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+        let unix_ms = (chrono::Local::now() + chrono::TimeDelta::days(2)).timestamp_millis();
         let row = "INSERT INTO step(id, sale, unix_ms, records) VALUES (1, 0, ?1, '[]')";
         rusqlite::Connection::open(&journal).unwrap().execute(row, [unix_ms]).unwrap();
         // No connection was opened before the reader's clock was known. Its certificate would have been checked without
