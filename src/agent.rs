@@ -182,7 +182,10 @@ async fn work(
             _ = watchdog.tick() => {
                 notify.watchdog();
                 agent.look_at_the_journal();
-                agent.engine.devices.gateway.look_at_the_link();
+                // The system's files may answer late, which must not delay a transaction.
+                if agent.engine.devices.reader.in_use_by.is_none() {
+                    agent.engine.devices.gateway.look_at_the_link();
+                }
                 notify.status(&agent.status_line());
             }
             () = &mut shutdown, if stopping.is_none() => {

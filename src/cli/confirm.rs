@@ -20,7 +20,7 @@ Examples:
   pos-agent confirm order-4711 --taken part --amount 8.00
   pos-agent confirm order-4711 --taken nothing
 
-Of a part, the rest is refunded, under its own reference. With nothing, the
+With part, the rest is refunded under its own reference. With nothing, the
 payment is reversed. A repeated answer changes nothing.
 
 Exit codes:

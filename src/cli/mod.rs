@@ -68,7 +68,7 @@ Examples:
   pos-agent sale 12.34                take a payment and show each step
   pos-agent refund last --amount 3.5  refund 3.50 of the latest payment
   pos-agent close --print             close the day and print its sums
-  pos-agent status                    show whether it can take a sale
+  pos-agent status                    show whether a sale is possible
   pos-agent doctor                    find faults, each with a remedy
 
 Exit codes:";

@@ -33,7 +33,7 @@ pub(super) struct Parameters {
 const AFTER_HELP: &str = "\
 Examples:
   pos-agent parameters list --group card            names, formats and calls
-  pos-agent parameters show date.from               all facts about one of them
+  pos-agent parameters show date.from               facts of one parameter
   pos-agent parameters check amount=12.34 limit=99  check each value alone
   pos-agent parameters check --form body --call payment
   pos-agent parameters check --response result.code=000.100.110

@@ -111,7 +111,7 @@ impl ConfirmOptions {
 #[command(after_help = of_money("\
 Example:
   pos-agent preauthorise 150.00 --reference room-12  reserve 150.00
-  pos-agent capture room-12 --amount 99.50           later, without the card"))]
+  pos-agent capture room-12 --amount 99.50           charge 99.50 later"))]
 pub(super) struct Preauthorise {
     #[command(flatten)]
     how_much: HowMuch,

@@ -3,6 +3,7 @@
 //! every interface must report that it has no link. A gateway on this board needs none.
 
 use std::fs;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,8 +56,12 @@ impl Link {
 }
 
 fn is_on_this_board(url: &str) -> bool {
-    let host = url.split_once("://").map_or(url, |(_, host)| host);
-    ["localhost", "127.", "[::1]"].iter().any(|own| host.starts_with(own))
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let host = match rest.strip_prefix('[') {
+        Some(address) => address.split(']').next(),
+        None => rest.split([':', '/']).next(),
+    };
+    host.is_some_and(|host| host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
 /// Returns the names of the interfaces, if there are any and none of them has a link.
@@ -136,6 +141,8 @@ mod tests {
         for (url, needs) in [
             ("https://gateway.example/v1", true),
             ("https://192.0.2.7:8443", true),
+            ("https://localhost.example/v1", true),
+            ("https://127.example", true),
             ("https://localhost:8443", false),
             ("https://127.0.0.1", false),
             ("https://[::1]:8443", false),
