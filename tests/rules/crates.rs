@@ -12,6 +12,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-core", &["pos-terms"], &[]),
     ("pos-explore", &["pos-core", "pos-terms"], &[]),
     ("pos-daemon", &[], &[]),
+    ("pos-first-boot", &[], &[]),
     ("pos-gateway", &["pos-core", "pos-daemon", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-gateway-model", &[], &[]),
     ("pos-journal", &["pos-core", "pos-terms"], &[]),
@@ -25,7 +26,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-protocols", &["pos-till-api"], &[]),
     (
         "pos-front",
-        &["pos-daemon", "pos-protocols", "pos-till-api"],
+        &["pos-daemon", "pos-first-boot", "pos-protocols", "pos-till-api"],
         &["pos-agent", "pos-sim", "pos-test-kit", "pos-words"],
     ),
     (
@@ -56,6 +57,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
         &[
             "pos-core",
             "pos-daemon",
+            "pos-first-boot",
             "pos-gateway",
             "pos-gateway-model",
             "pos-journal",

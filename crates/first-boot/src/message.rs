@@ -1,0 +1,174 @@
+//! The requests of the first boot's page, and root's replies.
+
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::answers::{Answers, WifiAnswers};
+
+/// A request to root's half.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// Asks where the code is shown, and what is known of the board. Answered with [`Reply::State`].
+    State,
+    /// Brings the code that a person typed. Answered with [`Reply::Done`] or [`Reply::Refused`].
+    Enter {
+        /// The code as typed, without spaces.
+        code: Zeroizing<String>,
+    },
+    /// Looks for readers and printers. Answered with [`Reply::Devices`].
+    Search,
+    /// Prints a line at a printer. Answered with [`Reply::Done`] or [`Reply::Faulty`].
+    TryPrinter {
+        /// The printer's port.
+        port: String,
+        /// Characters per line.
+        columns: u8,
+        /// The text, in the language of the page.
+        text: String,
+    },
+    /// Shows a text at a reader for some seconds. Answered with [`Reply::Done`] or [`Reply::Faulty`].
+    TryReader {
+        /// The reader's port.
+        port: String,
+        /// The text, in the language of the page.
+        text: String,
+    },
+    /// Sets the board's time zone and time servers at once, because TLS needs the time. Answered with [`Reply::Done`].
+    Clock {
+        /// The time zone, for example `Europe/Berlin`.
+        time_zone: Option<String>,
+        /// The servers; empty for the usual ones.
+        time_servers: Vec<String>,
+    },
+    /// Joins a wireless network at once. Answered with [`Reply::Done`] or [`Reply::Faulty`].
+    Wifi(WifiAnswers),
+    /// Checks answers and writes nothing. Answered with [`Reply::Done`] or [`Reply::Faulty`].
+    Check(Box<Answers>),
+    /// Checks the answers, writes all files, and starts the agent and the front. The progress names each [`Step`].
+    /// Answered with [`Reply::Done`] or [`Reply::Faulty`]. What was written before a fault is taken back.
+    Write(Box<Answers>),
+}
+
+/// A reply of root's half.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Reply {
+    /// More follows.
+    Progress(Step),
+    /// The answer to [`Request::State`].
+    State(State),
+    /// The answer to [`Request::Search`].
+    Devices(Devices),
+    /// It is done.
+    Done,
+    /// Something is wrong with what was asked for.
+    Faulty(Vec<Fault>),
+    /// The request is refused.
+    Refused(Refusal),
+}
+
+/// What root knows before a code was right.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct State {
+    /// How far the first boot is.
+    pub stage: Stage,
+    /// The places where the code is shown: `console`, `printer`.
+    pub code_at: Vec<String>,
+    /// The number of tries left.
+    pub tries_left: u32,
+    /// The board's name, if a code was right.
+    pub board: Option<String>,
+    /// True if the board can join a wireless network through NetworkManager.
+    pub wifi: bool,
+    /// The time zone of the board, if a code was right.
+    pub time_zone: Option<String>,
+    /// True if the clock is synchronised.
+    pub clock_is_right: bool,
+}
+
+/// How far the first boot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// No browser has given the code.
+    Waiting,
+    /// A browser has given the code.
+    Entered,
+    /// The files are written.
+    Written,
+    /// Too many codes were wrong. The board must start again.
+    Closed,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Devices {
+    /// The reader that answered.
+    pub reader: Option<FoundDevice>,
+    /// The printer that answered, or that calls itself one.
+    pub printer: Option<FoundDevice>,
+    /// Every port that was looked at, with what was found there.
+    pub looked: Vec<FoundDevice>,
+}
+
+/// A device at a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FoundDevice {
+    /// The port.
+    pub port: String,
+    /// The device in its own words, or the reason why none was found.
+    pub said: String,
+}
+
+/// A fault in an answer, or in what was tried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Fault {
+    /// The answer, as a path of [`Answers`], for example `gateway.url` or `operator[0].pin`; empty for a device or a disk.
+    pub key: String,
+    /// What is wrong, in English.
+    pub wrong: String,
+    /// The remedy, in English.
+    pub remedy: String,
+}
+
+/// The reason of a refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub enum Refusal {
+    /// The code is wrong.
+    WrongCode {
+        /// The number of tries left.
+        left: u32,
+    },
+    /// Too many codes were wrong. The board must start again.
+    Closed,
+    /// Another browser has given the code, or no code was given yet.
+    NotEntered,
+    /// A configuration exists or an agent runs.
+    Configured,
+    /// Another request is being worked on.
+    Busy,
+    /// The request cannot be read.
+    Malformed(String),
+}
+
+/// A step of the writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// The answers are checked.
+    Checking,
+    /// The files are written.
+    Writing,
+    /// The operators are added.
+    Operators,
+    /// The agent starts.
+    Agent,
+    /// The front starts.
+    Front,
+}
