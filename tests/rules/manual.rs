@@ -2,7 +2,7 @@
 //! and every link in the documents must lead to a place. `pos-docs` checks the manual's tables.
 //!
 //! A citation is in round brackets: the name of a page, a colon, and a place on it, such as `readers: 2.1` or
-//! `design: path of a sale, 7` (`docs/src/introduction.md` describes the form). The place is an anchor of that page.
+//! `design: path of a sale, 7` (`CONTRIBUTING.md` describes the form). The place is an anchor of that page.
 //! Its `id` consists of the page's name and the place, in lower case, with `-` between the words. Commas, "and" or "to"
 //! separate several places. A place that does not exist alone is part of the preceding place. After a semicolon,
 //! another page or another publisher's document may follow.
