@@ -195,11 +195,16 @@ async fn served(file: &Path) -> Result<(), Stop> {
     let Err(stop) = serves.await else { return Ok(()) };
     let (code, said) = stop.told();
     let Some(again) = starts.failed(said) else { return Err(stop) };
-    let mut terminate = signal(SignalKind::terminate()).map_err(|error| Stop::Failed(error.to_string()))?;
+    let stopping = |kind| signal(kind).map_err(|error| Stop::Failed(error.to_string()));
+    let (mut terminate, mut interrupt) = (stopping(SignalKind::terminate())?, stopping(SignalKind::interrupt())?);
     let notify = Notify::from_env();
     tokio::select! {
         () = again.wait(&notify, Sockets::default(), "") => Err(Stop::Again(code)),
         _ = terminate.recv() => {
+            starts.forget();
+            Ok(())
+        }
+        _ = interrupt.recv() => {
             starts.forget();
             Ok(())
         }
