@@ -41,6 +41,8 @@ pub struct Answers {
     pub operator: Vec<OperatorAnswer>,
     /// What the board itself is told.
     pub system: Option<SystemAnswers>,
+    /// The path of the journal; absent for the usual one. Only in a file of answers.
+    pub journal: Option<String>,
 }
 
 /// The gateway's papers.
