@@ -99,8 +99,7 @@ fn read_answers(mut table: Table<'_>) -> Answers {
         gateway: table.table("gateway").map(gateway).unwrap_or_default(),
         till: table.table("till").map(till),
         page: table.table("page").map(|mut table| {
-            let page =
-                PageAnswers { without_sign_in: table.text("without-sign-in"), logo: table.secret("logo") };
+            let page = PageAnswers { without_sign_in: table.text("without-sign-in"), logo: table.secret("logo") };
             table.end();
             page
         }),
@@ -262,8 +261,7 @@ impl<'a> Table<'a> {
         match self.take(key) {
             None => Vec::new(),
             Some(Value::Array(items)) => {
-                let table =
-                    |(n, item)| Table::of(item, format!("{}{key}[{n}].", self.path), self.source, self.faults);
+                let table = |(n, item)| Table::of(item, format!("{}{key}[{n}].", self.path), self.source, self.faults);
                 items.into_iter().enumerate().filter_map(table).collect()
             }
             Some(other) => {
@@ -369,11 +367,7 @@ mod tests {
                 operator: Some(true),
             }),
             page: Some(PageAnswers { without_sign_in: text("nobody"), logo: Some(secret("logo")) }),
-            operator: vec![OperatorAnswer {
-                name: "Anna".to_owned(),
-                role: "cashier".to_owned(),
-                pin: secret("8624"),
-            }],
+            operator: vec![OperatorAnswer { name: "Anna".to_owned(), role: "cashier".to_owned(), pin: secret("8624") }],
             system: Some(SystemAnswers {
                 time_servers: vec!["pool.ntp.org".to_owned()],
                 wifi: Some(WifiAnswers { name: "Shop".to_owned(), password: Some(secret("password")) }),
