@@ -268,8 +268,9 @@ mod tests {
         assert_eq!(list[0], json!({ "id": id, "name": "Counter", "since": AT, "own": true }));
         assert_eq!(list[1]["own"], false);
         let remove = async { (tokio::task::yield_now().await, browsers.remove(&id)).1 };
-        let (_, removed) = tokio::join!(browsers.removed(&cookie), remove);
-        assert_eq!(removed, Ok(()));
+        let told = tokio::time::timeout(GOOD_FOR, browsers.removed(&cookie));
+        let (told, removed) = tokio::join!(told, remove);
+        assert_eq!((told.is_ok(), removed), (true, Ok(())), "its streams are told");
         assert!(!browsers.is_paired(&cookie) && browsers.is_paired(&other));
         assert_eq!(browsers.remove(&id), Err(BrowserError::Unknown));
         assert!(!self::browsers(&folder).is_paired(&cookie));
