@@ -26,9 +26,8 @@ use serde_json::{Map, Value};
 
 /// The groups of words that no screen in the cashier's document needs. `reason` also belongs to them: until it is
 /// loaded, the page shows the agent's sentence.
-const LATER_WORDS: [&str; 12] = [
+const LATER_WORDS: [&str; 11] = [
     "act",
-    "customers-screen",
     "day",
     "detail",
     "entry",
@@ -43,7 +42,7 @@ const LATER_WORDS: [&str; 12] = [
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 /// The groups of words that only `support.js` needs.
-const SUPPORT_WORDS: [&str; 2] = ["devices", "doctor"];
+const SUPPORT_WORDS: [&str; 3] = ["customers-screen", "devices", "doctor"];
 
 fn main() -> io::Result<()> {
     let page = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("page");
