@@ -8,6 +8,9 @@
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
+//! | `/front/browser/open`, `/front/browsers`, `/front/browsers/{id}` | users of the page | `devices` |
+//! | `/front/browser` | every browser, with the token of a link | `devices` |
+//! | `/front/doctor` | users of the page | `doctor` |
 //! | `/front/customer/pair`, `/front/customer/leave` | users of the page: pair the customer's screen; leave an outcome | here |
 //! | `GET /front/customer` | the customer's screen, which may use no other protected path | `customer` |
 //! | `/v1/…` | users of the page, and paired tills | `forward` |
@@ -33,10 +36,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::agent::{Agent, LAST_EVENT_ID, Question, Standing};
 use crate::attempts::Attempts;
+use crate::browsers::Browsers;
 use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
+use crate::devices::BROWSER;
+use crate::doctor::Doctor;
 use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
@@ -70,6 +76,8 @@ pub(crate) struct Front {
     pub(crate) agent: Arc<Agent>,
     pub(crate) pairings: Arc<Pairings>,
     pub(crate) customer: Arc<CustomersScreen>,
+    pub(crate) browsers: Arc<Browsers>,
+    pub(crate) doctor: Doctor,
     pub(crate) webhooks: Vec<Arc<Webhook>>,
     pub(crate) guard: Guard,
     pub(crate) page: Page,
@@ -162,7 +170,7 @@ impl Front {
         if is_page
             && unjudged
             && needs_caller(path)
-            && !self.may_do_without(way)
+            && !self.may_do_without(headers, way)
             && let Some(session) = cookie(headers)
         {
             self.session_is_good(&session, path).await?;
@@ -171,8 +179,14 @@ impl Front {
             drop(under_way);
             under_way = slot.begin(owner, now)?;
         }
-        let answer = self.routed(request, way, (&asker, token), (now, &under_way)).await;
-        Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
+        let browser = Some(headers).filter(|_| is_page && matches!(now, Lasting::Stream | Lasting::Wait));
+        let browser = browser.and_then(|headers| self.paired_browser(headers)).map(str::to_owned);
+        let answer = self.routed(request, way, (&asker, token), (now, &under_way));
+        let answer = match browser {
+            None => answer.await.unwrap_or_else(Answer::from),
+            Some(cookie) => self.while_paired(cookie, answer).await,
+        };
+        Ok(under_way.until_sent(answer))
     }
 
     /// Returns the owner of a request, as far as the request's head identifies it.
@@ -188,7 +202,9 @@ impl Front {
         let session = cookie(request.headers()).map(|session| SessionDigest::of(session.as_bytes()));
         match session.filter(|session| self.sessions.knows(*session)) {
             Some(session) => Owner::Session(session),
-            None if self.may_do_without(way) && needs_caller(request.uri().path()) => Owner::Page(way.whence()),
+            None if needs_caller(request.uri().path()) && self.may_do_without(request.headers(), way) => {
+                Owner::Page(way.whence())
+            }
             None => stranger,
         }
     }
@@ -238,6 +254,8 @@ impl Front {
             }
             // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
+            // A till's token pairs no browser.
+            BROWSER if !matches!(token, Token::None) => Err(only_for_page()),
             path if self.config.page.on => match token {
                 Token::Wrong if needs_caller(path) => Err(self.wrong_token(way)),
                 Token::Of(_) if needs_caller(path) => Err(only_for_page()),
@@ -280,9 +298,7 @@ impl Front {
         match (request.method(), path) {
             (&Method::GET, "/front/settings") => self.settings_answer().await,
             (&Method::GET, "/front/logo") => self.logo.as_ref().map(Logo::answer).ok_or_else(Problem::not_found),
-            (&Method::GET, "/front/session") => {
-                session::current(&self.agent, session.as_ref(), self.may_do_without(way)).await
-            }
+            (&Method::GET, "/front/session") => self.session_answer(request.headers(), way).await,
             (&Method::POST, "/front/session") => self.sign_in(request, way).await,
             (&Method::DELETE, "/front/session") => Ok(session::sign_out(&self.agent, session.as_ref(), way.tls).await),
             (&Method::GET, "/front/events") => {
@@ -315,6 +331,14 @@ impl Front {
                 let code = qr::drawn(&address).map_err(Problem::malformed)?;
                 Ok(json_answer(StatusCode::CREATED, &json!({ "address": address, "code": code })))
             }
+            (_, path) if path.starts_with(BROWSER) => self.for_browsers(request, way, asker).await,
+            (&Method::GET, "/front/doctor") => {
+                // The doctor is needed most while the agent is down.
+                if !self.may_do_without(request.headers(), way) {
+                    self.caller(request.headers(), way, (asker, Token::None))?;
+                }
+                self.doctor.ask().await
+            }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
@@ -331,7 +355,7 @@ impl Front {
 
     /// Identifies the caller of a protected request. The agent checks the session with each request that is passed on
     /// to it.
-    fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
+    pub(crate) fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
             Token::Wrong => return Err(self.wrong_token(way)),
@@ -343,7 +367,7 @@ impl Front {
                 /front/pair";
             return Err(Problem::unauthorized("unauthorized", detail));
         }
-        page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
+        page_caller(cookie(headers), self.may_do_without(headers, way), self.agent.standing())
     }
 
     /// Finds the owner of a token.
@@ -354,11 +378,12 @@ impl Front {
         self.pairings.whose(token, Instant::now()).map_or(Token::Wrong, Token::Of)
     }
 
-    /// Checks whether the page may be used over this connection without an operator.
-    fn may_do_without(&self, way: Way) -> bool {
+    /// Checks whether this caller may use the page without an operator.
+    pub(crate) fn may_do_without(&self, headers: &HeaderMap, way: Way) -> bool {
         match self.config.page.without_sign_in {
             WithoutSignIn::Nobody => false,
             WithoutSignIn::Board => way.is_local(),
+            WithoutSignIn::Paired => self.paired_browser(headers).is_some(),
             WithoutSignIn::Network => true,
         }
     }
@@ -366,13 +391,19 @@ impl Front {
     /// Returns the refusal of a token that belongs to no till. Only wrong tokens are counted, so a right token is
     /// always accepted.
     fn wrong_token(&self, way: Way) -> Problem {
+        let detail = "no paired till has this token; pair the till again: POST /front/pair";
+        self.wrong(way, Problem::unauthorized("unauthorized", detail))
+    }
+
+    /// Counts a wrong token for its address. Returns the refusal, or the one of an address that sends too many.
+    pub(crate) fn wrong(&self, way: Way, refusal: Problem) -> Problem {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = wrong.must_wait(whence, now) {
             return Problem::too_many("this address has sent too many wrong tokens", left.as_secs().max(1));
         }
         wrong.count(whence, now);
-        Problem::unauthorized("unauthorized", "no paired till has this token; pair the till again: POST /front/pair")
+        refusal
     }
 
     /// Asks the agent whether a session is valid.
@@ -439,6 +470,7 @@ impl Front {
         settings["version"] = self.page.version().into();
         settings["languages"] = self.page.languages().into();
         settings["customer"] = self.config.page.customer.into();
+        settings["browsers"] = self.browsers_are_on().into();
         settings["mayPair"] = (!self.config.tills.is_empty()).into();
         settings["accent"] = self.config.page.accent.clone().into();
         settings["logo"] = self.logo.is_some().into();
@@ -470,7 +502,7 @@ impl Front {
         let agent = json!({ "state": state, "since": rfc3339(standing.since), "notNamed": self.agent.not_named() });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
                 "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()),
-                "customersScreen": self.customer.status() })
+                "customersScreen": self.customer.status(), "browsers": self.browsers.list(None) })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {
@@ -515,13 +547,21 @@ fn told(pairings: &Pairings) -> Value {
 
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
-    let of_page =
-        ["/front/customer", "/front/customer/leave", "/front/customer/pair", "/front/events", "/front/pairing"];
-    path.starts_with("/v1/") || path.starts_with(QR) || of_page.contains(&path)
+    let of_page = [
+        "/front/customer",
+        "/front/customer/leave",
+        "/front/customer/pair",
+        "/front/doctor",
+        "/front/events",
+        "/front/pairing",
+    ];
+    // A browser that is not paired yet has only the token of its link.
+    let of_browsers = path.starts_with(BROWSER) && path != BROWSER;
+    path.starts_with("/v1/") || path.starts_with(QR) || of_browsers || of_page.contains(&path)
 }
 
 /// The token in a request.
-enum Token {
+pub(crate) enum Token {
     None,
     Wrong,
     /// The token of this till.
@@ -569,7 +609,7 @@ fn not_for_customer() -> Problem {
 }
 
 /// Reads the JSON body of a request.
-async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
+pub(crate) async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
     let body = forward::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))

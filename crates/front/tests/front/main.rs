@@ -7,6 +7,7 @@
 //! | `away` | an agent that is down, comes back, or stops during a request |
 //! | `crowds` | unidentified callers and greedy tills, next to callers with real work |
 //! | `customer` | the token of the customer's screen, and what its stream says |
+//! | `browsers` | paired browsers, and what they may do without an operator; the doctor's findings |
 //! | `signing_in` | the cookie, and the rights of an operator's session |
 //! | `pairing` | codes, tokens, and the data that a paired till can see |
 //! | `webhooks` | receivers that hang, redirect and fail; order, signature and duplicates |
@@ -16,6 +17,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod away;
+mod browsers;
 mod crowds;
 mod customer;
 mod logging;
