@@ -587,7 +587,8 @@ fn allowed_to_ask() -> Answer {
     answer
 }
 
-fn with_usual_headers(mut answer: Answer) -> Answer {
+/// Adds the headers that each answer has.
+pub(crate) fn with_usual_headers(mut answer: Answer) -> Answer {
     let headers = answer.headers_mut();
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
