@@ -15,6 +15,7 @@ Examples:
   pos-front pair open               let tills ask for a token, for five minutes
   pos-front pair list               list these tills, with their codes
   pos-front pair approve 482915     give the till with this code a token
+  pos-front pair browser open       show a QR code that pairs a phone
   pos-front status                  show the agent, the tills and the webhooks
   pos-front trace zvt.log           write the messages of the tills
   systemctl enable --now pos-front  serve now and after each start of the board
@@ -42,7 +43,7 @@ pub(crate) enum Verb {
     Run(Run),
     /// Check a configuration and the files that it names
     Check(Where),
-    /// Pair tills on the network: open pairing, list the tills, approve or refuse a code, revoke a token
+    /// Pair tills and browsers on the network: open pairing, list, approve or refuse a code, revoke
     Pair(Pair),
     /// Show the certificate: fingerprints, names, end date; with --pem, print the CA for tills and browsers
     Certificate(CertificateVerb),
@@ -144,6 +145,24 @@ pub(crate) enum PairVerb {
     Revoke {
         /// The name of the till
         till: String,
+    },
+    /// Pair browsers that may use the page without an operator (`without-sign-in = "paired"`)
+    Browser {
+        #[command(subcommand)]
+        verb: BrowserVerb,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BrowserVerb {
+    /// Print a link and its QR code, which pair one browser during the next five minutes
+    Open,
+    /// List the paired browsers with their ids
+    List,
+    /// Remove a browser immediately
+    Revoke {
+        /// The id that `list` shows
+        id: String,
     },
 }
 

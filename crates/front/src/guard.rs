@@ -17,6 +17,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, Heade
 use hyper::{HeaderMap, Method, Request, StatusCode};
 
 use crate::attempts::Whence;
+use crate::browsers;
 use crate::problem::Problem;
 use crate::session;
 use pos_till_api::ProblemType;
@@ -197,8 +198,16 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<Option<&str>> {
 
 /// Returns the session from the cookie of a request.
 pub(crate) fn cookie(headers: &HeaderMap) -> Option<HeaderValue> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    session::in_cookies(cookies)
+    named_cookie(headers, session::COOKIE_NAME).and_then(|session| HeaderValue::from_str(session).ok())
+}
+
+/// Returns the value that proves a browser's pairing, from the cookie of a request.
+pub(crate) fn browser_cookie(headers: &HeaderMap) -> Option<&str> {
+    named_cookie(headers, browsers::COOKIE_NAME)
+}
+
+fn named_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    session::in_cookies(headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()), name)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -11,9 +11,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
+use crate::browsers::Browsers;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::customer::CustomersScreen;
+use crate::doctor::Doctor;
 use crate::front::{Front, POLICY, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
@@ -145,6 +147,7 @@ fn front(
     let pairings = Pairings::restored(state.clone(), config.tills.clone(), Instant::now());
     let pairings = pairings.map_err(|error| error.to_string())?;
     let customer = Arc::new(CustomersScreen::restored(state.clone()).map_err(|error| error.to_string())?);
+    let browsers = Arc::new(Browsers::restored(state.clone()).map_err(|error| error.to_string())?);
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
     let logo =
@@ -155,8 +158,10 @@ fn front(
     let (wrong_tokens, sign_ins) = counters();
     let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(POLICY), std::sync::Mutex::new(None));
     Ok(Front {
+        doctor: Doctor::at(&config.doctor),
         config,
         agent,
+        browsers,
         pairings,
         customer,
         webhooks,

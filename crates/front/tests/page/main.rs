@@ -15,6 +15,7 @@
 //! | `taps` | the number of taps that a cashier needs |
 //! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
+//! | `devices` | paired devices, and the doctor's findings |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
 //! | `cashier` | a cashier's sign-in, charge and sale |
@@ -31,6 +32,7 @@ mod again;
 mod cashier;
 mod counter;
 mod customer;
+mod devices;
 mod draft;
 mod line;
 mod pairs;
