@@ -126,7 +126,10 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
 /// Returns the configuration in the folder, if there is one.
 fn is_configured(folder: &Path) -> Option<std::path::PathBuf> {
     // A file that cannot be looked at may exist.
-    ["config.toml", "front.toml"].map(|name| folder.join(name)).into_iter().find(|file| file.try_exists() != Ok(false))
+    ["config.toml", "front.toml"]
+        .map(|name| folder.join(name))
+        .into_iter()
+        .find(|file| !matches!(file.try_exists(), Ok(false)))
 }
 
 /// Returns why this board needs no first boot.
