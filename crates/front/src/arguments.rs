@@ -1,5 +1,6 @@
 //! The command line of `pos-front`, defined with clap. `pos-docs` generates the man pages and the completions from it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -52,6 +53,8 @@ pub(crate) enum Verb {
     Trace(Trace),
     /// Print a new secret for a webhook
     WebhookSecret,
+    /// Serve the page that sets up a terminal without a configuration; ends after an hour, or when it is set up
+    FirstBoot(FirstBootVerb),
 }
 
 /// The option that selects the front.
@@ -75,9 +78,37 @@ pub(crate) struct Trace {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) at: Where,
+    #[command(flatten)]
+    pub(crate) log: Log,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FirstBootVerb {
+    /// The address of the page
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:8443")]
+    pub(crate) listen: SocketAddr,
+    /// The folder of the front's own files
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/pos-front")]
+    pub(crate) state: PathBuf,
+    /// The socket of root's half, `pos-agent first-boot`
+    #[arg(long, value_name = "PATH", default_value = "/run/pos-first-boot/setup.sock", hide = true)]
+    pub(crate) root_socket: PathBuf,
+    /// The folder of the configurations, which are absent during the first boot
+    #[arg(long, value_name = "FOLDER", default_value = "/etc/pos-agent", hide = true)]
+    pub(crate) configuration: PathBuf,
+    /// The agent's socket, which is absent during the first boot
+    #[arg(long, value_name = "PATH", default_value = "/run/pos-agent/till.sock", hide = true)]
+    pub(crate) agent: PathBuf,
+    #[command(flatten)]
+    pub(crate) log: Log,
+}
+
+/// The options of the log.
+#[derive(Debug, Args)]
+pub(crate) struct Log {
     /// Log level on standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) log: Option<String>,
+    #[arg(long = "log", value_name = "LEVEL")]
+    pub(crate) level: Option<String>,
     /// The socket of systemd's journal, which is used if standard error is connected to the journal
     #[arg(long, value_name = "PATH", hide = true)]
     pub(crate) journal_socket: Option<PathBuf>,

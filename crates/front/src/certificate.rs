@@ -138,7 +138,7 @@ pub(crate) fn page_origins(configured: &[String], https: &[SocketAddr]) -> Vec<S
 }
 
 /// Returns the addresses from which this board would send to a network. Finding them sends no data.
-fn outward() -> Vec<IpAddr> {
+pub(crate) fn outward() -> Vec<IpAddr> {
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let way = |(from, to): (&str, &str)| {
         let socket = UdpSocket::bind(from).ok()?;

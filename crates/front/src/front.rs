@@ -43,6 +43,7 @@ use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
 use crate::devices::BROWSER;
 use crate::doctor::Doctor;
+use crate::first_boot;
 use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
@@ -343,6 +344,8 @@ impl Front {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
             }
+            // This terminal is set up.
+            (_, first_boot::DOCUMENT) => Err(Problem::not_found()),
             (&Method::GET | &Method::HEAD, path) => {
                 if path == "/customer" {
                     self.customer_is_on()?;
@@ -627,7 +630,8 @@ fn allowed_to_ask() -> Answer {
     answer
 }
 
-fn with_usual_headers(mut answer: Answer) -> Answer {
+/// Adds the headers that each answer has.
+pub(crate) fn with_usual_headers(mut answer: Answer) -> Answer {
     let headers = answer.headers_mut();
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));

@@ -171,7 +171,7 @@ impl Guard {
 
 /// Checks whether a path serves data of the terminal.
 fn is_interface(path: &str) -> bool {
-    path.starts_with("/v1/") || path.starts_with("/front/")
+    ["/v1/", "/front/", "/first-boot/"].iter().any(|below| path.starts_with(below))
 }
 
 /// Checks whether a path is for pairing. A till that is not paired yet has no token, and it sends no `Origin`. A caller

@@ -34,6 +34,7 @@
 //! | `webhooks` | events for the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
 //! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
+//! | `first_boot` | the page that sets up a terminal without a configuration |
 //! | `control` | the connection from the command line to the running front |
 
 mod agent;
@@ -47,6 +48,7 @@ mod control;
 mod customer;
 mod devices;
 mod doctor;
+mod first_boot;
 mod forward;
 mod front;
 mod guard;
@@ -79,7 +81,9 @@ use pos_daemon::systemd::{Notify, Sockets};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::arguments::{Arguments, BrowserVerb, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
+use crate::arguments::{
+    Arguments, BrowserVerb, CertificateVerb, FirstBootVerb, Log, Pair, PairVerb, Run, Trace, Verb, Where,
+};
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
@@ -171,6 +175,7 @@ impl Verb {
                 Ok(())
             }
             Self::Trace(trace) => trace.run(),
+            Self::FirstBoot(first_boot) => first_boot.run(),
             Self::WebhookSecret => {
                 say(&webhooks::new_secret());
                 Ok(())
@@ -181,11 +186,26 @@ impl Verb {
 
 impl Run {
     fn run(self) -> Result<(), Stop> {
-        let level = self.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-        let journal = self.journal_socket.unwrap_or_else(|| logging::SOCKET.into());
-        let begun = logging::begin(&level, &journal, env!("CARGO_PKG_NAME"));
-        begun.map_err(|error| Stop::Config(format!("--log {error}")))?;
+        self.log.begin()?;
         wait_for(served(&self.at.config))?
+    }
+}
+
+impl FirstBootVerb {
+    fn run(self) -> Result<(), Stop> {
+        self.log.begin()?;
+        wait_for(first_boot::run(self, now))?
+    }
+}
+
+impl Log {
+    /// Begins the log.
+    fn begin(&self) -> Result<(), Stop> {
+        let level = self.level.clone().or_else(|| std::env::var("RUST_LOG").ok());
+        let level = level.as_deref().unwrap_or("info");
+        let journal = self.journal_socket.as_deref().unwrap_or(Path::new(logging::SOCKET));
+        let begun = logging::begin(level, journal, env!("CARGO_PKG_NAME"));
+        begun.map_err(|error| Stop::Config(format!("--log {error}")))
     }
 }
 

@@ -87,15 +87,20 @@ impl Problem {
         Self::of(ProblemType::NoAnswer, detail)
     }
 
-    /// Returns the refusal as an answer, with additional members in its object.
-    pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
-        let mut object = json!({
+    /// Returns the object of the refusal.
+    pub(crate) fn object(&self) -> Value {
+        json!({
             "type": format!("urn:pos-agent:problem:{}", self.code),
             "title": self.title,
             "status": self.status.as_u16(),
             "detail": self.detail,
             "code": self.code,
-        });
+        })
+    }
+
+    /// Returns the refusal as an answer, with additional members in its object.
+    pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
+        let mut object = self.object();
         for (name, value) in members {
             object[*name] = value.clone();
         }

@@ -51,10 +51,10 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
     let mut listening = Vec::new();
     for address in &config.https {
-        listening.push(Listening::bind(*address, tls.clone(), "[listen]").await?);
+        listening.push(Listening::bind(*address, tls.clone(), "[listen] in front.toml").await?);
     }
     for address in &config.http {
-        listening.push(Listening::bind(*address, None, "[listen]").await?);
+        listening.push(Listening::bind(*address, None, "[listen] in front.toml").await?);
     }
     let mut zvt = Vec::new();
     for till in &config.zvt {
@@ -65,7 +65,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
         Some(address) => {
             let purpose = Purpose::nexo(config.nexo.common_name.as_deref());
             let certificate = renewed(&config, &state, &purpose, now)?;
-            Some(Listening::bind(address, Some(certificate.tls), "listen in [nexo]").await?)
+            Some(Listening::bind(address, Some(certificate.tls), "listen in [nexo] of front.toml").await?)
         }
         None => None,
     };
@@ -121,7 +121,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     Ok(())
 }
 
-async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
+/// Waits until the watchdog must be told that the front is alive.
+pub(crate) async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
     match watchdog {
         Some(watchdog) => {
             watchdog.tick().await;
