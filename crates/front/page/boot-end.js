@@ -28,8 +28,8 @@ function summary(step, { values: v, people }) {
 /** All answers in view, each with the way back to it. */
 export function reviewStep(page) {
   const { draft } = page;
-  const row = (step) => h("div", {}, h("dt", {}, b(`${step}.short`)), h("dd", {}, summary(step, draft).filter(Boolean).join("\n")),
-    button(null, b("change"), () => page.go(step), { class: "quiet", "data-change": step, "aria-label": b("change.step", { step: b(`${step}.short`) }) }));
+  const row = (step) => h("div", {}, h("dt", {}, b(`${step}.short`)), h("dd", {}, h("span", {}, summary(step, draft).filter(Boolean).join("\n")),
+    button(null, b("change"), () => page.go(step), { class: "quiet", "data-change": step, "aria-label": b("change.step", { step: b(`${step}.short`) }) })));
   const again = missing(draft);
   const faults = [...page.faults()].map(([key, words]) => ({ key, words }));
   const toMend = (key, words) => h("li", { "data-good": "false" }, h("strong", {}, fieldName(key)), h("span", {}, words),

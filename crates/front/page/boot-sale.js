@@ -51,7 +51,7 @@ export function saleStep(page) {
   const open = h("a", { class: "primary", id: "open", href: elsewhere ?? "/" }, b("open"));
   const other = elsewhere && h("p", {}, b("sale.elsewhere", { address: elsewhere }));
   if (!elsewhere) run(page, place);
-  return [tellTill(draft), place, other, h("div", { class: "buttons" }, open), elsewhere ? null : doctor()];
+  return [place, other, h("div", { class: "buttons" }, open), tellTill(draft), elsewhere ? null : doctor()];
 }
 
 async function run(page, place) {
@@ -99,8 +99,8 @@ async function choose(page, place, settings) {
       await act(outcome);
       go.hidden = false;
       text(go.querySelector("span"), t("again"));
-    }, { class: "primary", id: name });
-    return h("div", { class: "looked", "data-part": name }, h("h2", {}, b(name)), h("p", { class: "hint" }, b(`${name}.about`, facts)), go, outcome);
+    }, { class: "primary", id: `first-${name}` });
+    return h("div", { class: "looked part-of-sale", "data-part": name }, h("h2", {}, b(name)), h("p", { class: "hint" }, b(`${name}.about`, facts)), go, outcome);
   };
   fill(place,
     settings.mayTrain && part("training", {}, (outcome) => pay(outcome, { kind: "sale", amount: wire(100n, settings.exponent), training: "approved" })),

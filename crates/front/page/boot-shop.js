@@ -54,7 +54,7 @@ export function peopleStep(page) {
       choice(page, key("role"), ROLES.map((role) => [role, b(`role.${role}`)]), { label: b("person.role"), hint: b("hint.role"), ...own(one, "role") }),
       secret(page, key("pin"), { label: b("person.pin"), hint: b("hint.pin"), ...pin, ...own(one, "pin") }),
       secret(page, key("again"), { label: b("person.again"), ...pin, ...own(one, "again") }),
-      button("close", b("person.remove", { name: one.name || n + 1 }), () => { people.splice(n, 1); page.keep(); page.redraw("", "add"); }, { class: "quiet", id: `remove-${n}` }));
+      button("close", b("person.remove", { name: b("person", { n: n + 1 }) }), () => { people.splice(n, 1); page.keep(); page.redraw("", "add"); }, { class: "quiet", id: `remove-${n}` }));
   };
   function add() {
     people.push({ name: "", role: people.length ? "cashier" : "supervisor", pin: "", again: "" });
@@ -62,7 +62,6 @@ export function peopleStep(page) {
     page.redraw("", `operator-${people.length - 1}-name`);
   }
   return [
-    h("p", {}, b("people.about")),
     people.map(person),
     button("person", b(people.length ? "person.add-more" : "person.add"), add, { class: "quiet", id: "add" }),
     cards(page, "page.without-sign-in", ["nobody", "paired", "board", "network"]),

@@ -86,7 +86,7 @@ export function bankStep(page) {
   }
   return [
     field(page, "gateway.url", { type: "url", inputmode: "url", placeholder: `${location.protocol}//` }),
-    field(page, "gateway.entity-id", { hint: b("hint.entity-id") }),
+    field(page, "gateway.entity-id", { hint: b("hint.entity-id"), class: "code-text", maxlength: 64 }),
     field(page, "gateway.ca", { rows: 3, hint: b("hint.ca"), class: "code-text" }),
     file("gateway.ca", b("file.choose"), ".pem,.crt,.cer", take), told,
     secret(page, "gateway.token", { hint: b("hint.token") }),

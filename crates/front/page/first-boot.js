@@ -185,11 +185,11 @@ function render(focus) {
   const title = h("h1", { tabindex: "-1" }, b(`${view}.title`));
   const content = CONTENT[view]?.(page) ?? (view === "code" ? codeScreen() : []);
   fill(at("main"), h("section", { "data-step": view }, title, h("p", {}, b(`${view}.about`, facts())),
-    h("div", { class: "fields", id: "content" }, content), h("div", { id: "more-findings" }),
+    h("div", { class: "fields", id: "content" }, [content].flat(2)), h("div", { id: "more-findings" }),
     h("p", { class: "wrong", id: "said", role: "alert" }, view === "code" ? codeSaid : ""), buttons()));
   bars();
   const place = focus && (at(focus) ?? at(`${focus}-wrong`)?.closest("fieldset, .field")?.querySelector("input, button, select"));
-  (place ?? title).focus({ preventScroll: !place });
+  (place || title).focus({ preventScroll: !place });
   if (!place) scrollTo(0, 0);
 }
 const facts = () => ({ left: state["tries-left"], minutes: Math.max(1, Math.ceil((state["left-s"] ?? 3600) / 60)) });
@@ -252,7 +252,8 @@ async function look(sent) {
     lost = false;
     endsAt = performance.now() + (state["left-s"] ?? 3600) * 1000;
   } catch (error) {
-    if (error.code === "configured") return leave("configured");
+    // The terminal's own page does not know this path.
+    if (error.code === "configured" || error.status === 404) return leave("configured");
     lost = !(error instanceof api.Problem);
     if (lost && performance.now() > endsAt && view !== "sale") leave("over");
     return bars();
@@ -288,7 +289,7 @@ async function boot() {
   loadFont();
   for (;;) {
     await sleep(LOOK_EVERY_MS);
-    if (view !== "writing" && view !== "sale" && view !== "configured" && !busy) await look();
+    if (!["writing", "sale", "configured"].includes(view) && !(busy && view === "code")) await look();
   }
 }
 boot();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use pos_first_boot::{Secret, Stage};
+use pos_first_boot::{Secret, Stage, TRIES};
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry;
 use pos_words::Language;
@@ -166,10 +166,10 @@ async fn the_first_boot_leads_to_a_payment_with_the_keyboard_alone() {
 
 /// Makes the two payments.
 async fn pay(page: &Browser, counter: &Counter) {
-    page.press("#training", By::Keyboard).await;
+    page.press("#first-training", By::Keyboard).await;
     page.until("document.querySelector('[data-part=training] [data-outcome=approved]')").await;
     assert!(counter.shop.gateway.ledger().entries().is_empty(), "training moves no money");
-    page.press("#real", By::Keyboard).await;
+    page.press("#first-real", By::Keyboard).await;
     counter.present("tap", CardEntry::Tap).await;
     page.until("document.querySelector('[data-back=true]')").await;
     let charged: Vec<_> = counter.shop.gateway.ledger().entries().iter().map(|one| one.amount.clone()).collect();
@@ -265,16 +265,15 @@ async fn another_browser_wrong_codes_and_the_end_of_the_hour_are_told_with_what_
     other.until_screen("place").await;
     page.until_screen("taken").await;
     // The hour ends while the page waits for the board.
-    board.standing().left_s = 60;
-    other.until("document.querySelector('.bar.warn')?.textContent.includes('1 minute')").await;
-    board.standing().left_s = 0;
-    other.until("document.querySelector('.bar.warn')").await;
-    other.until("performance.now() && document.body.dataset.busy !== 'true'").await;
+    for (left_s, shown) in [(300, "5 min"), (0, "1 min")] {
+        board.standing().left_s = left_s;
+        other.until(&format!("document.querySelector('.bar.warn')?.textContent.includes({shown:?})")).await;
+    }
     board.standing().is_away = true;
     other.until_screen("over").await;
     board.restart("66666666");
     board.standing().left_s = 3600;
-    for _ in 0..5 {
+    for _ in 0..TRIES - 1 {
         let before = board.standing().tries_left;
         enter(&other, "00000000\u{e006}").await;
         crate::within("the try", async {
@@ -351,8 +350,8 @@ async fn walk(eye: &mut Eye<'_>, board: &NewBoard) {
     }
     eye.look("first-review").await;
     next(page, By::Pointer, "sale").await;
-    page.until("document.querySelector('#real')").await;
-    page.press("#training", By::Pointer).await;
+    page.until("document.querySelector('#first-real')").await;
+    page.press("#first-training", By::Pointer).await;
     page.until("document.querySelector('[data-outcome=approved]')").await;
     if is_english {
         page.resize(SIZE).await;
