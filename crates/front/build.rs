@@ -71,6 +71,7 @@ fn main() -> io::Result<()> {
 
     let start = element("script", &script(&text("start.js")?))?;
     let icons = text("icons.svg")?;
+    let style = element("style", &text("style.css")?)?;
     let document = |name: &str, styles: &[&str], module: &str, bundle: &Bundle| {
         let code = [
             ("<script src=\"/assets/start.js\"></script>".to_owned(), start.clone()),
@@ -102,17 +103,19 @@ fn main() -> io::Result<()> {
         let all: [&[u8]; 7] = [b"{", first, b",", later, b",", customers, b"}"];
         packer.file(&format!("/assets/{language}.json"), "", &all)?;
         packer.file(&format!("/assets/{language}-rest.json"), "", &[b"{", later, b"}"])?;
-        let [head, shell, end] = &cashiers_document;
-        let head = format!("{head}{language}");
-        packer.file("/", language, &[head.as_bytes(), shell.as_bytes(), first, end.as_bytes()])?;
-        let [head, shell, end] = &customers_document;
-        let (head, end) = (format!("{head}{language}"), end.as_bytes());
-        packer.file("/customer", language, &[head.as_bytes(), shell.as_bytes(), first, b",", customers, end])?;
         let first_boots = group(&text(&format!("{FIRST_BOOTS_WORDS}{language}.json"))?, "boot")?;
         let own = first_boots.as_bytes();
-        let [head, shell, end] = &first_boots_document;
-        let (head, end) = (format!("{head}{language}"), end.as_bytes());
-        packer.file("/first-boot", language, &[head.as_bytes(), shell.as_bytes(), first, b",", own, end])?;
+        for (path, [head, shell, end], words) in [
+            ("/", &cashiers_document, &[first][..]),
+            ("/customer", &customers_document, &[first, b",", customers]),
+            ("/first-boot", &first_boots_document, &[first, b",", own]),
+        ] {
+            let head = format!("{head}{language}");
+            // The style sheet of all documents is a piece of its own.
+            let (before, after) = shell.split_once(&style).expect("the document has it");
+            let frame = [&head, before, &style, after].map(str::as_bytes);
+            packer.file(path, language, &[&frame, words, &[end.as_bytes()]].concat())?;
+        }
         packer.file(&format!("/assets/first-boot-{language}.json"), "", &[b"{", first, b",", own, b"}"])?;
     }
     packer.file("/assets/later.js", "", &[script(&cashiers_bundle.later).as_bytes()])?;

@@ -100,6 +100,7 @@ function go(to, focus) {
 function leave(to) {
   if (view === to) return;
   codeSaid = to === "code" ? b("code.again") : "";
+  if (to === "configured") forget();
   view = to;
   render();
 }

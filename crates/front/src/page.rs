@@ -1,9 +1,9 @@
 //! The cashier's page: the files of `page/`, which are compiled into the program.
 //!
 //! `GET /` returns the cashier's document, which contains all that the keypad needs, and `GET /customer` the customer's
-//! screen, both in the browser's language. The document of the first boot has the path `/first-boot`. `GET /assets/NAME` returns the other files, which the page loads afterwards.
-//! The version is a digest of all files. It is in the documents and in the settings. A page from an earlier program
-//! therefore detects the change.
+//! screen, both in the browser's language. The document of the first boot has the path `/first-boot`. `GET /assets/NAME`
+//! returns the other files, which the page loads afterwards. The version is a digest of all files. It is in the documents
+//! and in the settings. A page from an earlier program therefore detects the change.
 //!
 //! The program contains the files compressed with gzip and sends them in this form. A client that does not accept gzip
 //! gets the same content uncompressed.
