@@ -1,5 +1,5 @@
-//! Packs the cashier's page, the customer's screen and the page of the first boot. A new file in `page/` is served without a change to the code.
-//! The page's tests, `package.json` and Markdown files are left out.
+//! Packs the cashier's page, the customer's screen and the page of the first boot. A new file in `page/` is served
+//! without a change to the code. The page's tests, `package.json` and Markdown files are left out.
 //!
 //! A document contains all that its first screen needs: HTML, `start.js`, style sheets, images, the imported modules,
 //! and the first words of one language. `bundle` joins the modules. Comments and whitespace are removed from scripts

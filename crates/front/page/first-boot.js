@@ -1,5 +1,5 @@
-// The page of the first boot. It asks one step after the other, keeps the answers in this browser, and goes on after a
-// lost connection, a restart of the board, or a reload.
+// The page of the first boot. It asks one step after the other, and keeps the answers in this browser. After a lost
+// connection, a restart of the board, or a reload, it goes on.
 
 import * as api from "./api.js";
 import { answersOf, begin, faultsOn, faultsUntil, idOf, kept, stepOf, STEPS } from "./boot-answers.js";

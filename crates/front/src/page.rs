@@ -1,9 +1,9 @@
 //! The cashier's page: the files of `page/`, which are compiled into the program.
 //!
 //! `GET /` returns the cashier's document, which contains all that the keypad needs, and `GET /customer` the customer's
-//! screen, both in the browser's language. The document of the first boot has the path `/first-boot`. `GET /assets/NAME`
-//! returns the other files, which the page loads afterwards. The version is a digest of all files. It is in the documents
-//! and in the settings. A page from an earlier program therefore detects the change.
+//! screen, both in the browser's language. The document of the first boot has the path `/first-boot`.
+//! `GET /assets/NAME` returns the other files, which the page loads afterwards. The version is a digest of all files.
+//! It is in the documents and in the settings. A page from an earlier program therefore detects the change.
 //!
 //! The program contains the files compressed with gzip and sends them in this form. A client that does not accept gzip
 //! gets the same content uncompressed.
@@ -325,7 +325,8 @@ mod tests {
             let first_boots = words(&document("/first-boot", language));
             let own: Vec<&String> = first_boots.keys().filter(|group| !first.contains_key(*group)).collect();
             assert_eq!((own, first_boots.len()), (vec![&"boot".to_owned()], first.len() + 1), "{language}");
-            let file: serde_json::Value = serde_json::from_slice(&content(&format!("first-boot-{language}.json"))).unwrap();
+            let file: serde_json::Value =
+                serde_json::from_slice(&content(&format!("first-boot-{language}.json"))).unwrap();
             assert_eq!(file, serde_json::Value::Object(first_boots), "{language}");
         }
     }

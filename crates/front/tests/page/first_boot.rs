@@ -25,7 +25,8 @@ const MANUALS_PICTURES: &str = "POS_FRONT_MANUAL_PICTURES";
 async fn paste(page: &Browser, id: &str, text: &str) {
     let field = format!("document.getElementById({id:?})");
     page.until(&field).await;
-    let set = format!("const f = {field}; f.value = \"{text}\"; f.dispatchEvent(new Event('input', {{ bubbles: true }}))");
+    let set =
+        format!("const f = {field}; f.value = \"{text}\"; f.dispatchEvent(new Event('input', {{ bubbles: true }}))");
     page.run(&set).await;
 }
 async fn next(page: &Browser, by: By, screen: &str) {
@@ -122,7 +123,8 @@ async fn the_first_boot_leads_to_a_payment_with_the_keyboard_alone() {
     // The bank does not answer: the finding says what to do, and a person may go on anyway.
     board.standing().reaches_bank = false;
     page.press("#next", By::Keyboard).await;
-    page.until("document.querySelector('#more-findings [data-good=false] .remedy').textContent.includes('right file')").await;
+    page.until("document.querySelector('#more-findings [data-good=false] .remedy').textContent.includes('right file')")
+        .await;
     board.standing().reaches_bank = true;
     page.press("#look", By::Keyboard).await;
     page.until("document.querySelectorAll('#more-findings [data-good=true]').length === 4").await;

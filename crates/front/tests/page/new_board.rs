@@ -298,7 +298,9 @@ fn network(body: &str, reaches_bank: bool) -> Value {
         findings.push(json!({ "name": "name", "good": true }));
         findings.push(match reaches_bank {
             true => json!({ "name": "gateway", "good": true }),
-            false => json!({ "name": "gateway", "good": false, "fault": "ca-not-trusted", "wrong": "x", "remedy": "y" }),
+            false => {
+                json!({ "name": "gateway", "good": false, "fault": "ca-not-trusted", "wrong": "x", "remedy": "y" })
+            }
         });
     }
     json!({ "findings": findings })
