@@ -95,11 +95,13 @@ const NEEDED = {
   till: ["till.address"],
 };
 /**
- * Returns the faults that the page finds itself on a step, as `{key, word}`: what is missing, and two PINs that differ.
+ * Returns the faults that the page finds itself on a step, as `{key, word}`: what is missing, two PINs that differ, and
+ * a page that no one could use.
  */
 export function faultsOn(step, draft) {
   const { values, secrets, people } = draft;
   if (step === "people") {
+    if (!people.length && values["page.without-sign-in"] === "nobody") return [{ key: "page.without-sign-in", word: "no-way-in" }];
     return people.flatMap((one, n) => [
       !one.name.trim() && { key: `operator[${n}].name`, word: "missing" },
       !/^\d{4,12}$/.test(one.pin) && { key: `operator[${n}].pin`, word: "pin-wrong" },

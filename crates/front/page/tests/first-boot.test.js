@@ -108,6 +108,10 @@ test("what is missing on a step, and a PIN that was typed in two ways, is found 
   const people = full();
   Object.assign(people.people[1], { name: " ", pin: "12", again: "13" });
   assert.deepEqual(faultsOn("people", people), [{ key: "operator[1].name", word: "missing" }, { key: "operator[1].pin", word: "pin-wrong" }, { key: "operator[1].again", word: "pin-differs" }]);
+  people.people = [];
+  assert.deepEqual(faultsOn("people", people), []);
+  people.values["page.without-sign-in"] = "nobody";
+  assert.deepEqual(faultsOn("people", people), [{ key: "page.without-sign-in", word: "no-way-in" }], "no one could use the page");
 });
 
 test("each line about the writing is read", () => {
