@@ -255,7 +255,7 @@ async function look(sent) {
   } catch (error) {
     // The terminal's own page does not know this path.
     if (error.code === "configured" || error.status === 404) return leave("configured");
-    lost = !(error instanceof api.Problem);
+    lost = !(error instanceof api.Problem) || error.status >= 500;
     if (lost && performance.now() > endsAt && view !== "sale") leave("over");
     return bars();
   }
