@@ -42,6 +42,8 @@ const LATER_WORDS: [&str; 12] = [
 ];
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
+/// The groups of words that only `support.js` needs.
+const SUPPORT_WORDS: [&str; 2] = ["devices", "doctor"];
 
 /// The folder with the words that only the page of the first boot needs, one file for each language.
 const FIRST_BOOTS_WORDS: &str = "words/first-boot/";
@@ -99,8 +101,8 @@ fn main() -> io::Result<()> {
     for name in files.keys().filter(of_all) {
         let language = Path::new(name).file_stem().and_then(|stem| stem.to_str()).expect("it has letters");
         let parts = words(&text(name)?)?;
-        let [first, later, customers] = parts.each_ref().map(|part| part.as_bytes());
-        let all: [&[u8]; 7] = [b"{", first, b",", later, b",", customers, b"}"];
+        let [first, later, customers, support] = parts.each_ref().map(|part| part.as_bytes());
+        let all: [&[u8]; 9] = [b"{", first, b",", later, b",", customers, b",", support, b"}"];
         packer.file(&format!("/assets/{language}.json"), "", &all)?;
         packer.file(&format!("/assets/{language}-rest.json"), "", &[b"{", later, b"}"])?;
         let first_boots = group(&text(&format!("{FIRST_BOOTS_WORDS}{language}.json"))?, "boot")?;
@@ -117,8 +119,11 @@ fn main() -> io::Result<()> {
             packer.file(path, language, &[&frame, words, &[end.as_bytes()]].concat())?;
         }
         packer.file(&format!("/assets/first-boot-{language}.json"), "", &[b"{", first, b",", own, b"}"])?;
+        packer.file(&format!("/assets/{language}-support.json"), "", &[b"{", support, b"}"])?;
     }
     packer.file("/assets/later.js", "", &[script(&cashiers_bundle.later).as_bytes()])?;
+    let support = text("support.js")?.replace("@VERSION@", &version);
+    packer.file("/assets/support.js", "", &[script(&support).as_bytes()])?;
     let is_joined = |name: &str| name.ends_with(".js") || name.starts_with("words/") || name.ends_with(".html");
     let inlined = ["icons.svg", "style.css", "customer.css", "first-boot.css"];
     for (name, content) in files.iter().filter(|(name, _)| !is_joined(name) && !inlined.contains(&name.as_str())) {
@@ -217,24 +222,25 @@ fn element(tag: &str, content: &str) -> io::Result<String> {
     Ok(format!("<{tag}>{content}</{name}>"))
 }
 
-/// Splits the words of a language into those of both documents, those that come later, and those of the customer's
-/// document only. Each part is without its braces.
-fn words(file: &str) -> io::Result<[String; 3]> {
+/// Splits the words of a language into those of both documents, those that come later, those of the customer's document
+/// only, and those of `support.js`. Each part is without its braces.
+fn words(file: &str) -> io::Result<[String; 4]> {
     let words: Map<String, Value> = serde_json::from_str(file)?;
-    let missing = LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).find(|group| !words.contains_key(**group));
+    let missing = LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).chain(&SUPPORT_WORDS).find(|group| !words.contains_key(**group));
     if let Some(group) = missing {
         return Err(io::Error::other(format!("the words have no group {group}")));
     }
-    let [mut first, mut later, mut customers] = [Map::new(), Map::new(), Map::new()];
+    let [mut first, mut later, mut customers, mut support] = [Map::new(), Map::new(), Map::new(), Map::new()];
     for (group, words) in words {
         let part = match group.as_str() {
             group if LATER_WORDS.contains(&group) => &mut later,
             group if CUSTOMERS_WORDS.contains(&group) => &mut customers,
+            group if SUPPORT_WORDS.contains(&group) => &mut support,
             _ => &mut first,
         };
         part.insert(group, words);
     }
-    Ok([first, later, customers].map(|part| {
+    Ok([first, later, customers, support].map(|part| {
         // In a document, `<` could end the element with the words.
         let text = Value::Object(part).to_string().replace('<', "\\u003c");
         text[1..text.len() - 1].to_owned()

@@ -11,6 +11,12 @@ use crate::answers::{Answers, WifiAnswers};
 pub enum Request {
     /// Asks where the code is shown, and what is known of the board. Answered with [`Reply::State`].
     State,
+    /// Shows a code on the console and on the printer, with these addresses of the page. The front sends it at its
+    /// start. Each time, root makes a new code; the tries are kept. Answered with [`Reply::Done`].
+    Show {
+        /// The addresses, the most useful one first.
+        urls: Vec<String>,
+    },
     /// Brings the code that a person typed. Answered with [`Reply::Done`] or [`Reply::Refused`].
     Enter {
         /// The code as typed, without spaces.

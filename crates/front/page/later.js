@@ -5,6 +5,6 @@ import { dayScreen } from "./day.js";
 import { historyScreen } from "./history.js";
 import { printCopy, showReceipt } from "./receipt.js";
 import { askSupervisor, signInScreen } from "./signin.js";
-import { terminalScreen } from "./terminal.js";
+import { loadSupport, terminalScreen } from "./terminal.js";
 
-export const later = { screens: { sales: historyScreen, day: dayScreen, terminal: terminalScreen }, signInScreen, askSupervisor, printCopy, showReceipt };
+export const later = { screens: { sales: historyScreen, day: dayScreen, terminal: terminalScreen }, signInScreen, askSupervisor, printCopy, showReceipt, pairThis: async () => (await loadSupport()).pairThis() };

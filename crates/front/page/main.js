@@ -212,7 +212,7 @@ function signIn(who) {
   render();
 }
 function signOut(why) {
-  if (signedOut || !settings.operators) return;
+  if (signedOut || !(settings.operators || settings.browsers)) return;
   signedOut = true;
   session = null;
   connection.cut();
@@ -442,8 +442,12 @@ async function loadTheRest() {
   rest = loaded.later;
   restIsLoaded(rest);
   render();
+  pairThis();
   await loadFont();
 }
+/** Pairs this browser, if its address is a link for that. */
+function pairThis() { if (location.hash) rest?.pairThis(); }
+addEventListener("hashchange", pairThis);
 /** Loads a part of the page until it has come. `part` gets the number of failures; `failed` follows each of them. */
 async function untilLoaded(part, failed) {
   for (let tries = 0; ; tries += 1) {

@@ -32,11 +32,12 @@ export function signInScreen(page, why) {
     pad = null;
     text(title, t("sign.title"));
     try {
-      const { operators: found, pinDigits: length } = await people();
+      const { operators: found, pinDigits: length, toPair } = await people();
+      if (toPair) text(title, t("sign.unpaired"));
       pinDigits = length;
       fill(place, h("div", { class: "names" }, found.map((one) => h("button", { "data-operator": one.name, onclick: () => pin(one) },
         icon("person"), h("strong", {}, one.name), h("span", {}, t(`role.${one.role}`))))));
-      text(said, why ? t(why) : "");
+      text(said, toPair ? t("sign.to-pair") : why ? t(why) : "");
     } catch (error) {
       text(said, failure(error));
       setTimeout(() => { if (el.isConnected && !pad) names(); }, 1500);

@@ -1,10 +1,15 @@
 // The state of the terminal: each part with a sign, a word and a remedy; unconfirmed transactions; pairing; the
-// language; theme and size.
+// language; theme and size; the parts of `support.js`.
 
+import * as api from "./api.js";
+import * as dom from "./dom.js";
+import * as words from "./words.js";
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
 import { customerPart, pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
+import { isNewer, sleep } from "./link.js";
+import { failure } from "./receipt.js";
 import { badge, whoseWords, whyOf } from "./sale.js";
 import { languageChoice } from "./signin.js";
 import { isLost } from "./state.js";
@@ -12,6 +17,21 @@ import { clock, has, LANGUAGES, money, reason, t } from "./words.js";
 
 /** The choices, by the name under which `start.js` finds them. The first is the default. */
 const CHOICES = { theme: ["auto", "light", "dark"], size: ["normal", "large"] };
+
+/** The pause before a lost part is loaded again. */
+const AGAIN_MS = 3000;
+
+/** Loads the parts that work only with a connection, until they have come. */
+export async function loadSupport() {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      const { support, version } = await import(`./support.js?${tries}`);
+      await words.loadSupport();
+      if (!isNewer(version)) return support({ api, dom, failure, words });
+    } catch { /* loaded again */ }
+    await sleep(AGAIN_MS);
+  }
+}
 
 export function terminalScreen(page) {
   const title = h("h1", { tabindex: "-1" }, t("terminal.title"));
@@ -21,8 +41,10 @@ export function terminalScreen(page) {
   const pairing = pairingPart();
   const foot = h("p", { class: "hint" });
   const { customer } = page.settings();
+  const more = h("div", {});
+  loadSupport().then(({ devicesPart, doctorPart }) => fill(more, page.settings().browsers && devicesPart(), doctorPart()));
   const select = languageChoice(page, (name) => LANGUAGES[name]?.[1] ?? name);
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && customerPart(), lookPart(page.relook), foot);
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && customerPart(), more, lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {

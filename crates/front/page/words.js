@@ -31,12 +31,15 @@ export async function load(name) {
   const all = await textsOf(name);
   if (wanted === name) speak(name, all);
 }
-/** Loads the texts that the document does not have. */
-export async function loadRest() {
+/** Loads a part of the texts that the document does not have. */
+async function loadPart(part) {
   const name = spoken;
-  const rest = await textsOf(`${name}-rest`);
-  if (spoken === name) table = { ...rest, ...table };
+  const texts = await textsOf(`${name}-${part}`);
+  if (spoken === name) table = { ...texts, ...table };
 }
+export const loadRest = () => loadPart("rest");
+/** Loads the texts of `support.js`, unless all texts of the language are loaded. */
+export const loadSupport = async () => has("doctor.title") || loadPart("support");
 
 /**
  * Finds the text of a key. The files hold groups: `a.b` is `b` in the group `a`, and `a` alone is the group's text

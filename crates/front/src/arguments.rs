@@ -1,5 +1,6 @@
 //! The command line of `pos-front`, defined with clap. `pos-docs` generates the man pages and the completions from it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -14,6 +15,7 @@ Examples:
   pos-front pair open               let tills ask for a token, for five minutes
   pos-front pair list               list these tills, with their codes
   pos-front pair approve 482915     give the till with this code a token
+  pos-front pair browser open       show a QR code that pairs a phone
   pos-front status                  show the agent, the tills and the webhooks
   pos-front trace zvt.log           write the messages of the tills
   systemctl enable --now pos-front  serve now and after each start of the board
@@ -41,7 +43,7 @@ pub(crate) enum Verb {
     Run(Run),
     /// Check a configuration and the files that it names
     Check(Where),
-    /// Pair tills on the network: open pairing, list the tills, approve or refuse a code, revoke a token
+    /// Pair tills and browsers on the network: open pairing, list, approve or refuse a code, revoke
     Pair(Pair),
     /// Show the certificate: fingerprints, names, end date; with --pem, print the CA for tills and browsers
     Certificate(CertificateVerb),
@@ -51,6 +53,8 @@ pub(crate) enum Verb {
     Trace(Trace),
     /// Print a new secret for a webhook
     WebhookSecret,
+    /// Serve the page that sets up a terminal without a configuration; ends after an hour, or when it is set up
+    FirstBoot(FirstBootVerb),
 }
 
 /// The option that selects the front.
@@ -74,9 +78,37 @@ pub(crate) struct Trace {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) at: Where,
+    #[command(flatten)]
+    pub(crate) log: Log,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FirstBootVerb {
+    /// The address of the page
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:8443")]
+    pub(crate) listen: SocketAddr,
+    /// The folder of the front's own files
+    #[arg(long, value_name = "FOLDER", default_value = "/var/lib/pos-front")]
+    pub(crate) state: PathBuf,
+    /// The socket of root's half, `pos-agent first-boot`
+    #[arg(long, value_name = "PATH", default_value = "/run/pos-first-boot/setup.sock", hide = true)]
+    pub(crate) root_socket: PathBuf,
+    /// The folder of the configurations, which are absent during the first boot
+    #[arg(long, value_name = "FOLDER", default_value = "/etc/pos-agent", hide = true)]
+    pub(crate) configuration: PathBuf,
+    /// The agent's socket, which is absent during the first boot
+    #[arg(long, value_name = "PATH", default_value = "/run/pos-agent/till.sock", hide = true)]
+    pub(crate) agent: PathBuf,
+    #[command(flatten)]
+    pub(crate) log: Log,
+}
+
+/// The options of the log.
+#[derive(Debug, Args)]
+pub(crate) struct Log {
     /// Log level on standard error: error, warn, info, debug, trace, or as in RUST_LOG [default: RUST_LOG, else info]
-    #[arg(long, value_name = "LEVEL")]
-    pub(crate) log: Option<String>,
+    #[arg(long = "log", value_name = "LEVEL")]
+    pub(crate) level: Option<String>,
     /// The socket of systemd's journal, which is used if standard error is connected to the journal
     #[arg(long, value_name = "PATH", hide = true)]
     pub(crate) journal_socket: Option<PathBuf>,
@@ -113,6 +145,24 @@ pub(crate) enum PairVerb {
     Revoke {
         /// The name of the till
         till: String,
+    },
+    /// Pair browsers that may use the page without an operator (`without-sign-in = "paired"`)
+    Browser {
+        #[command(subcommand)]
+        verb: BrowserVerb,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BrowserVerb {
+    /// Print a link and its QR code, which pair one browser during the next five minutes
+    Open,
+    /// List the paired browsers with their ids
+    List,
+    /// Remove a browser immediately
+    Revoke {
+        /// The id that `list` shows
+        id: String,
     },
 }
 

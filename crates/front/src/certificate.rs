@@ -120,8 +120,25 @@ pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<S
     names
 }
 
+/// Returns the addresses at which other devices find the page: by the configured names, by the name in the local
+/// network, and by number. Empty without TLS.
+pub(crate) fn page_origins(configured: &[String], https: &[SocketAddr]) -> Vec<String> {
+    let Some(port) = https.first().map(SocketAddr::port) else { return Vec::new() };
+    let is_far = |name: &String| match name.parse::<IpAddr>() {
+        Ok(address) => !address.is_loopback(),
+        Err(_) => name.ends_with(".local"),
+    };
+    let found = host_names(&[], https).into_iter().filter(is_far).filter(|name| !configured.contains(name));
+    let (numbers, names): (Vec<_>, Vec<_>) = found.partition(|name| name.parse::<IpAddr>().is_ok());
+    let origin = |name: String| match name.contains(':') {
+        true => format!("https://[{name}]:{port}"),
+        false => format!("https://{name}:{port}"),
+    };
+    configured.iter().cloned().chain(names).chain(numbers).map(origin).collect()
+}
+
 /// Returns the addresses from which this board would send to a network. Finding them sends no data.
-fn outward() -> Vec<IpAddr> {
+pub(crate) fn outward() -> Vec<IpAddr> {
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let way = |(from, to): (&str, &str)| {
         let socket = UdpSocket::bind(from).ok()?;
@@ -301,6 +318,18 @@ mod tests {
         // A file that a faulty SD card damaged is created again.
         std::fs::write(folder.path().join(Purpose::page().file), "{").unwrap();
         assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
+    }
+
+    #[test]
+    fn the_page_is_found_by_its_names_before_its_numbers_and_never_by_the_boards_own() {
+        let origins =
+            |configured: &[&str], https: &str| page_origins(&names(configured), &[https.parse().unwrap()]);
+        let found = origins(&["kasse.example", "2001:db8::7"], "192.0.2.7:8443");
+        assert_eq!(found[..2], ["https://kasse.example:8443", "https://[2001:db8::7]:8443"]);
+        assert_eq!(found.last().map(String::as_str), Some("https://192.0.2.7:8443"));
+        assert!(found[2..found.len() - 1].iter().all(|origin| origin.ends_with(".local:8443")), "{found:?}");
+        assert!(origins(&[], "127.0.0.1:8443").iter().all(|origin| origin.ends_with(".local:8443")));
+        assert_eq!(page_origins(&names(&["kasse.example"]), &[]), names(&[]));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub(crate) struct FrontConfig {
     pub(crate) control: PathBuf,
     /// The agent's socket.
     pub(crate) agent: PathBuf,
+    /// The socket that runs the doctor.
+    pub(crate) doctor: PathBuf,
     /// The settings of the page.
     pub(crate) page: PageConfig,
     /// The origins whose pages may use this interface with a paired till's token.
@@ -84,18 +86,22 @@ pub(crate) enum WithoutSignIn {
     Nobody,
     /// Programs on this board, such as the browser on its screen.
     Board,
+    /// Browsers that a person paired with the terminal.
+    Paired,
     /// Every device that can reach the board.
     Network,
 }
 
 impl WithoutSignIn {
-    const WORDS: [(&str, Self); 3] = [("nobody", Self::Nobody), ("board", Self::Board), ("network", Self::Network)];
+    const WORDS: [(&str, Self); 4] =
+        [("nobody", Self::Nobody), ("board", Self::Board), ("paired", Self::Paired), ("network", Self::Network)];
 
     /// Returns the word for this value in the file.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Nobody => "nobody",
             Self::Board => "board",
+            Self::Paired => "paired",
             Self::Network => "network",
         }
     }
@@ -232,6 +238,7 @@ impl FrontConfig {
         let state = whole.path("state").unwrap_or_else(|| "/var/lib/pos-front".into());
         let control = whole.path("control").unwrap_or_else(|| "/run/pos-front/control.sock".into());
         let agent = whole.path("agent").unwrap_or_else(|| "/run/pos-agent/till.sock".into());
+        let doctor = whole.path("doctor").unwrap_or_else(|| "/run/pos-doctor/doctor.sock".into());
         let tills = whole.texts("tills").unwrap_or_default();
         let (https, http) = whole.section("listen", |listen| (listen.addresses("https"), listen.addresses("http")));
         let page = whole.section("page", |page| PageConfig {
@@ -246,7 +253,7 @@ impl FrontConfig {
         let webhooks = whole.sections("webhook", WebhookConfig::read);
         let zvt = whole.sections("zvt", ZvtConfig::read);
         let nexo = whole.section("nexo", NexoConfig::read);
-        Self { https, http, names, state, control, agent, page, origins, tills, webhooks, zvt, nexo }
+        Self { https, http, names, state, control, agent, doctor, page, origins, tills, webhooks, zvt, nexo }
     }
 
     /// Finds the faults that remain when each value has the right type.

@@ -95,6 +95,7 @@ pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
 struct Asked {
     code: String,
     till: Option<String>,
+    id: String,
 }
 
 async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
@@ -139,7 +140,7 @@ async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer
                                          "openForS": pairings.open_for(now).map(|left| left.as_secs()) }),
         (&Method::POST, "/pair/open") => json!({ "openForS": pairings.open(now).as_secs() }),
         (&Method::POST, "/pair/approve") => {
-            let Asked { code, till } = asked.await?;
+            let Asked { code, till, .. } = asked.await?;
             json!({ "till": pairings.approve(&code, till.as_deref(), now)? })
         }
         (&Method::POST, "/pair/refuse") => {
@@ -148,6 +149,12 @@ async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer
         }
         (&Method::POST, "/pair/revoke") => {
             pairings.revoke(&asked.await?.till.unwrap_or_default(), now)?;
+            json!({})
+        }
+        (&Method::GET, "/pair/browser") => json!({ "browsers": front.browsers.list(None) }),
+        (&Method::POST, "/pair/browser/open") => front.browser_link(None)?,
+        (&Method::POST, "/pair/browser/revoke") => {
+            front.browsers.remove(&asked.await?.id)?;
             json!({})
         }
         _ => return Err(Problem::not_found()),

@@ -8,6 +8,9 @@
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
+//! | `/front/browser/open`, `/front/browsers`, `/front/browsers/{id}` | users of the page | `browsers` |
+//! | `/front/browser` | every browser, with the token of a link | `browsers` |
+//! | `/front/doctor` | users of the page | `doctor` |
 //! | `/front/customer/pair`, `/front/customer/leave` | users of the page: pair the customer's screen; leave an outcome | here |
 //! | `GET /front/customer` | the customer's screen, which may use no other protected path | `customer` |
 //! | `/v1/…` | users of the page, and paired tills | `forward` |
@@ -23,7 +26,7 @@ use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    HeaderValue, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
+    HeaderValue, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde::Deserialize;
@@ -33,12 +36,14 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::agent::{Agent, LAST_EVENT_ID, Question, Standing};
 use crate::attempts::Attempts;
-use crate::certificate::HostCertificate;
+use crate::browsers::{self, BrowserError, Browsers};
+use crate::certificate::{HostCertificate, page_origins};
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
+use crate::doctor::Doctor;
 use crate::forward;
-use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
+use crate::guard::{Asker, Caller, Guard, Way, bearer, browser_cookie, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, PairError, Pairings};
@@ -48,6 +53,7 @@ use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
 use crate::slots::{Lasting, Owner, Slot, UnderWay};
 use crate::webhooks::Webhook;
+use crate::writing::until;
 
 /// The page loads no resources from elsewhere, and cannot be embedded in another page. A document also permits its own
 /// inline code (`page`).
@@ -61,6 +67,8 @@ const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
 /// The path of a QR code, followed by the reference of a transaction. The agent supplies the address in the code. The
 /// front draws no other text.
 const QR: &str = "/front/qr/";
+/// The path of a paired browser, followed by its id.
+const BROWSERS: &str = "/front/browsers/";
 /// The interval between comments, which show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -70,6 +78,8 @@ pub(crate) struct Front {
     pub(crate) agent: Arc<Agent>,
     pub(crate) pairings: Arc<Pairings>,
     pub(crate) customer: Arc<CustomersScreen>,
+    pub(crate) browsers: Arc<Browsers>,
+    pub(crate) doctor: Doctor,
     pub(crate) webhooks: Vec<Arc<Webhook>>,
     pub(crate) guard: Guard,
     pub(crate) page: Page,
@@ -105,6 +115,13 @@ struct PairName {
 #[serde(deny_unknown_fields)]
 struct PairCode {
     code: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PairBrowser {
+    token: String,
+    name: String,
 }
 
 impl Front {
@@ -162,7 +179,7 @@ impl Front {
         if is_page
             && unjudged
             && needs_caller(path)
-            && !self.may_do_without(way)
+            && !self.may_do_without(headers, way)
             && let Some(session) = cookie(headers)
         {
             self.session_is_good(&session, path).await?;
@@ -171,8 +188,24 @@ impl Front {
             drop(under_way);
             under_way = slot.begin(owner, now)?;
         }
-        let answer = self.routed(request, way, (&asker, token), (now, &under_way)).await;
-        Ok(under_way.until_sent(answer.unwrap_or_else(Answer::from)))
+        let browser = Some(headers).filter(|_| is_page && matches!(now, Lasting::Stream | Lasting::Wait));
+        let browser = browser.and_then(|headers| self.paired_browser(headers)).map(str::to_owned);
+        let answer = self.routed(request, way, (&asker, token), (now, &under_way));
+        let answer = match browser {
+            None => answer.await.unwrap_or_else(Answer::from),
+            Some(cookie) => self.while_paired(cookie, answer).await,
+        };
+        Ok(under_way.until_sent(answer))
+    }
+
+    /// Ends a wait or a stream when the browser with this cookie is removed.
+    async fn while_paired(&self, cookie: String, answer: impl Future<Output = Result<Answer, Problem>>) -> Answer {
+        let answer = tokio::select! {
+            answer = answer => answer.unwrap_or_else(Answer::from),
+            () = self.browsers.removed(&cookie) => return Problem::unauthorized("sign-in", session::NOT_PAIRED).into(),
+        };
+        let browsers = Arc::clone(&self.browsers);
+        until(async move { browsers.removed(&cookie).await }, answer)
     }
 
     /// Returns the owner of a request, as far as the request's head identifies it.
@@ -188,7 +221,9 @@ impl Front {
         let session = cookie(request.headers()).map(|session| SessionDigest::of(session.as_bytes()));
         match session.filter(|session| self.sessions.knows(*session)) {
             Some(session) => Owner::Session(session),
-            None if self.may_do_without(way) && needs_caller(request.uri().path()) => Owner::Page(way.whence()),
+            None if needs_caller(request.uri().path()) && self.may_do_without(request.headers(), way) => {
+                Owner::Page(way.whence())
+            }
             None => stranger,
         }
     }
@@ -238,6 +273,8 @@ impl Front {
             }
             // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
+            // A till's token pairs no browser.
+            "/front/browser" if !matches!(token, Token::None) => Err(only_for_page()),
             path if self.config.page.on => match token {
                 Token::Wrong if needs_caller(path) => Err(self.wrong_token(way)),
                 Token::Of(_) if needs_caller(path) => Err(only_for_page()),
@@ -280,9 +317,7 @@ impl Front {
         match (request.method(), path) {
             (&Method::GET, "/front/settings") => self.settings_answer().await,
             (&Method::GET, "/front/logo") => self.logo.as_ref().map(Logo::answer).ok_or_else(Problem::not_found),
-            (&Method::GET, "/front/session") => {
-                session::current(&self.agent, session.as_ref(), self.may_do_without(way)).await
-            }
+            (&Method::GET, "/front/session") => self.session_answer(request.headers(), way).await,
             (&Method::POST, "/front/session") => self.sign_in(request, way).await,
             (&Method::DELETE, "/front/session") => Ok(session::sign_out(&self.agent, session.as_ref(), way.tls).await),
             (&Method::GET, "/front/events") => {
@@ -315,6 +350,29 @@ impl Front {
                 let code = qr::drawn(&address).map_err(Problem::malformed)?;
                 Ok(json_answer(StatusCode::CREATED, &json!({ "address": address, "code": code })))
             }
+            (&Method::POST, "/front/browser/open") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                let own = self.guard.origin(request.headers(), way)?;
+                Ok(json_answer(StatusCode::CREATED, &self.browser_link(Some((own, way)))?))
+            }
+            (&Method::POST, "/front/browser") => self.pair_browser(request, way).await,
+            (&Method::GET, "/front/browsers") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                let said = json!({ "browsers": self.browsers.list(browser_cookie(request.headers())) });
+                Ok(json_answer(StatusCode::OK, &said))
+            }
+            (&Method::DELETE, path) if path.starts_with(BROWSERS) => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                self.browsers.remove(&path[BROWSERS.len()..])?;
+                Ok(empty_answer(StatusCode::NO_CONTENT))
+            }
+            (&Method::GET, "/front/doctor") => {
+                // The doctor is needed most while the agent is down.
+                if !self.may_do_without(request.headers(), way) {
+                    self.caller(request.headers(), way, (asker, Token::None))?;
+                }
+                self.doctor.ask().await
+            }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
@@ -343,7 +401,7 @@ impl Front {
                 /front/pair";
             return Err(Problem::unauthorized("unauthorized", detail));
         }
-        page_caller(cookie(headers), self.may_do_without(way), self.agent.standing())
+        page_caller(cookie(headers), self.may_do_without(headers, way), self.agent.standing())
     }
 
     /// Finds the owner of a token.
@@ -354,25 +412,94 @@ impl Front {
         self.pairings.whose(token, Instant::now()).map_or(Token::Wrong, Token::Of)
     }
 
-    /// Checks whether the page may be used over this connection without an operator.
-    fn may_do_without(&self, way: Way) -> bool {
+    /// Checks whether this caller may use the page without an operator.
+    fn may_do_without(&self, headers: &HeaderMap, way: Way) -> bool {
         match self.config.page.without_sign_in {
             WithoutSignIn::Nobody => false,
             WithoutSignIn::Board => way.is_local(),
+            WithoutSignIn::Paired => self.paired_browser(headers).is_some(),
             WithoutSignIn::Network => true,
         }
+    }
+
+    /// Checks whether paired browsers may use the page without an operator.
+    fn browsers_are_on(&self) -> bool {
+        self.config.page.without_sign_in == WithoutSignIn::Paired
+    }
+
+    /// Returns the cookie of the paired browser that sends a request.
+    fn paired_browser<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        browser_cookie(headers).filter(|cookie| self.browsers_are_on() && self.browsers.is_paired(cookie))
+    }
+
+    /// Makes a link that pairs a browser, with its QR code. The link has the origin at which its page was reached. For
+    /// a page on this board, or without a page, it has the first address that other devices can reach.
+    pub(crate) fn browser_link(&self, page: Option<(String, Way)>) -> Result<Value, Problem> {
+        if !self.browsers_are_on() || !self.config.page.on {
+            let detail = "browsers are not paired here; set without-sign-in = \"paired\" in [page] of front.toml";
+            return Err(Problem::forbidden(detail));
+        }
+        let origins = page_origins(&self.config.names, &self.config.https);
+        let no_tls = || Problem::forbidden("browsers are paired over TLS only; set https in [listen] of front.toml");
+        let origin = match page {
+            Some((own, way)) if way.tls && !way.is_local() => own,
+            // Without TLS, only browsers on this board can be paired.
+            Some((own, _)) => origins.first().cloned().unwrap_or(own),
+            None => origins.first().cloned().ok_or_else(no_tls)?,
+        };
+        let (token, good_for) = self.browsers.open(Instant::now());
+        let address = format!("{origin}/#pair={token}");
+        let code = qr::drawn(&address).map_err(Problem::malformed)?;
+        let certificate = self.certificate.as_ref().map(|certificate| certificate.borrow().ca_fingerprint());
+        Ok(json!({ "address": address, "code": code, "goodForS": good_for.as_secs(), "origins": origins,
+                   "fingerprint": certificate.and_then(Result::ok) }))
+    }
+
+    /// Pairs the browser that sends the token of a link. Only wrong tokens are counted.
+    async fn pair_browser(&self, request: Request<Incoming>, way: Way) -> Result<Answer, Problem> {
+        let former = browser_cookie(request.headers()).map(str::to_owned);
+        let PairBrowser { token, name } = fields(request).await?;
+        let at = (Instant::now(), rfc3339((self.now)()));
+        let cookie = self.browsers.pair((&token, &name), former.as_deref(), at).map_err(|error| match error {
+            BrowserError::Link => self.wrong(way, error.into()),
+            error => error.into(),
+        })?;
+        let mut answer = empty_answer(StatusCode::NO_CONTENT);
+        answer.headers_mut().insert(SET_COOKIE, browsers::cookie(&cookie, way.tls));
+        Ok(answer)
+    }
+
+    /// Returns who uses the page. A paired browser gets its cookie again, so that it stays paired.
+    async fn session_answer(&self, headers: &HeaderMap, way: Way) -> Result<Answer, Problem> {
+        let paired = self.paired_browser(headers);
+        let without = match self.may_do_without(headers, way) {
+            true => session::Without::Permitted,
+            false if self.browsers_are_on() => session::Without::OnlyPaired,
+            false => session::Without::Refused,
+        };
+        let mut answer = session::current(&self.agent, cookie(headers).as_ref(), without).await?;
+        if let Some(paired) = paired {
+            answer.headers_mut().insert(SET_COOKIE, browsers::cookie(paired, way.tls));
+        }
+        Ok(answer)
     }
 
     /// Returns the refusal of a token that belongs to no till. Only wrong tokens are counted, so a right token is
     /// always accepted.
     fn wrong_token(&self, way: Way) -> Problem {
+        let detail = "no paired till has this token; pair the till again: POST /front/pair";
+        self.wrong(way, Problem::unauthorized("unauthorized", detail))
+    }
+
+    /// Counts a wrong token for its address. Returns the refusal, or the one of an address that sends too many.
+    fn wrong(&self, way: Way, refusal: Problem) -> Problem {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = wrong.must_wait(whence, now) {
             return Problem::too_many("this address has sent too many wrong tokens", left.as_secs().max(1));
         }
         wrong.count(whence, now);
-        Problem::unauthorized("unauthorized", "no paired till has this token; pair the till again: POST /front/pair")
+        refusal
     }
 
     /// Asks the agent whether a session is valid.
@@ -439,6 +566,7 @@ impl Front {
         settings["version"] = self.page.version().into();
         settings["languages"] = self.page.languages().into();
         settings["customer"] = self.config.page.customer.into();
+        settings["browsers"] = self.browsers_are_on().into();
         settings["mayPair"] = (!self.config.tills.is_empty()).into();
         settings["accent"] = self.config.page.accent.clone().into();
         settings["logo"] = self.logo.is_some().into();
@@ -470,7 +598,7 @@ impl Front {
         let agent = json!({ "state": state, "since": rfc3339(standing.since), "notNamed": self.agent.not_named() });
         json!({ "version": env!("CARGO_PKG_VERSION"), "listens": self.urls, "page": self.page.version(),
                 "agent": agent, "webhooks": webhooks, "tills": tills, "paired": self.pairings.paired(Instant::now()),
-                "customersScreen": self.customer.status() })
+                "customersScreen": self.customer.status(), "browsers": self.browsers.list(None) })
     }
 
     fn ca(&self) -> Result<Answer, Problem> {
@@ -515,9 +643,17 @@ fn told(pairings: &Pairings) -> Value {
 
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
-    let of_page =
-        ["/front/customer", "/front/customer/leave", "/front/customer/pair", "/front/events", "/front/pairing"];
-    path.starts_with("/v1/") || path.starts_with(QR) || of_page.contains(&path)
+    let of_page = [
+        "/front/browser/open",
+        "/front/browsers",
+        "/front/customer",
+        "/front/customer/leave",
+        "/front/customer/pair",
+        "/front/doctor",
+        "/front/events",
+        "/front/pairing",
+    ];
+    ["/v1/", QR, BROWSERS].iter().any(|start| path.starts_with(start)) || of_page.contains(&path)
 }
 
 /// The token in a request.
@@ -558,6 +694,19 @@ fn of_status(status: &Value, operators: bool) -> Value {
     })
 }
 
+impl From<BrowserError> for Problem {
+    fn from(error: BrowserError) -> Self {
+        let of = |status, code| Self::new(status, code, "The browser is not paired", error.to_string());
+        match &error {
+            BrowserError::Name => Self::malformed(error.to_string()),
+            BrowserError::Link => of(StatusCode::FORBIDDEN, "wrong-link"),
+            BrowserError::Full => of(StatusCode::FORBIDDEN, "too-many-browsers"),
+            BrowserError::Unknown => of(StatusCode::NOT_FOUND, "no-such-browser"),
+            BrowserError::State(_) => of(StatusCode::SERVICE_UNAVAILABLE, "state"),
+        }
+    }
+}
+
 /// Returns the refusal of a path that no till may use.
 fn only_for_page() -> Problem {
     Problem::forbidden("only the front's own page may use this path")
@@ -587,7 +736,8 @@ fn allowed_to_ask() -> Answer {
     answer
 }
 
-fn with_usual_headers(mut answer: Answer) -> Answer {
+/// Adds the headers that each answer has.
+pub(crate) fn with_usual_headers(mut answer: Answer) -> Answer {
     let headers = answer.headers_mut();
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));

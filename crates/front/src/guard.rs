@@ -17,6 +17,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderName, Heade
 use hyper::{HeaderMap, Method, Request, StatusCode};
 
 use crate::attempts::Whence;
+use crate::browsers;
 use crate::problem::Problem;
 use crate::session;
 use pos_till_api::ProblemType;
@@ -170,7 +171,7 @@ impl Guard {
 
 /// Checks whether a path serves data of the terminal.
 fn is_interface(path: &str) -> bool {
-    path.starts_with("/v1/") || path.starts_with("/front/")
+    ["/v1/", "/front/", "/first-boot/"].iter().any(|below| path.starts_with(below))
 }
 
 /// Checks whether a path is for pairing. A till that is not paired yet has no token, and it sends no `Origin`. A caller
@@ -197,8 +198,16 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<Option<&str>> {
 
 /// Returns the session from the cookie of a request.
 pub(crate) fn cookie(headers: &HeaderMap) -> Option<HeaderValue> {
-    let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    session::in_cookies(cookies)
+    named_cookie(headers, session::COOKIE_NAME).and_then(|session| HeaderValue::from_str(session).ok())
+}
+
+/// Returns the value that proves a browser's pairing, from the cookie of a request.
+pub(crate) fn browser_cookie(headers: &HeaderMap) -> Option<&str> {
+    named_cookie(headers, browsers::COOKIE_NAME)
+}
+
+fn named_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    session::in_cookies(headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()), name)
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

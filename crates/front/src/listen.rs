@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use crate::first_boot::FirstBoot;
 use crate::front::Front;
 use crate::guard::Way;
 use crate::nexo::Nexo;
@@ -52,6 +53,8 @@ pub(crate) enum Served {
     Front(Arc<Front>),
     /// Tills that speak nexo.
     Nexo(Arc<Nexo>),
+    /// The page of the first boot.
+    FirstBoot(Arc<FirstBoot>),
 }
 
 impl Served {
@@ -59,13 +62,14 @@ impl Served {
         match self {
             Self::Front(front) => front.answer(request, way, slot).await,
             Self::Nexo(nexo) => nexo.answer(request, way, slot).await,
+            Self::FirstBoot(first_boot) => first_boot.answer(request, way, slot).await,
         }
     }
 
     /// Checks whether a connection from this peer is accepted.
     fn may_connect(&self, peer: SocketAddr) -> bool {
         match self {
-            Self::Front(_) => true,
+            Self::Front(_) | Self::FirstBoot(_) => true,
             Self::Nexo(nexo) => nexo.may_connect(peer),
         }
     }
@@ -88,10 +92,10 @@ impl Listening {
     pub(crate) async fn bind(
         address: SocketAddr,
         tls: Option<watch::Receiver<Arc<ServerConfig>>>,
-        section: &str,
+        setting: &str,
     ) -> Result<Self, String> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
-            format!("cannot listen on {address}: {error}; stop the other program, or change {section} (front.toml)")
+            format!("cannot listen on {address}: {error}; stop the other program, or change {setting}")
         })?;
         Ok(Self { listener, tls })
     }

@@ -28,20 +28,26 @@
 //! | `forward`, `agent` | requests that the front passes on to the agent; access to the agent |
 //! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; the signed-in operator; web addresses as QR codes |
 //! | `customer` | the customer's screen: its token, and the events that a customer may see |
+//! | `browsers` | browsers that may use the page without an operator |
+//! | `doctor` | the doctor's findings, for the page |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
 //! | `webhooks` | events for the servers of tills |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
 //! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
+//! | `first_boot` | the page that sets up a terminal without a configuration |
 //! | `control` | the connection from the command line to the running front |
 
 mod agent;
 mod arguments;
 mod asking;
 mod attempts;
+mod browsers;
 mod certificate;
 mod config;
 mod control;
 mod customer;
+mod doctor;
+mod first_boot;
 mod forward;
 mod front;
 mod guard;
@@ -74,7 +80,9 @@ use pos_daemon::systemd::{Notify, Sockets};
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::arguments::{Arguments, CertificateVerb, Pair, PairVerb, Run, Trace, Verb, Where};
+use crate::arguments::{
+    Arguments, BrowserVerb, CertificateVerb, FirstBootVerb, Log, Pair, PairVerb, Run, Trace, Verb, Where,
+};
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::{ConfigError, FrontConfig};
 use crate::control::{ControlError, rfc3339};
@@ -166,6 +174,7 @@ impl Verb {
                 Ok(())
             }
             Self::Trace(trace) => trace.run(),
+            Self::FirstBoot(first_boot) => first_boot.run(),
             Self::WebhookSecret => {
                 say(&webhooks::new_secret());
                 Ok(())
@@ -176,11 +185,26 @@ impl Verb {
 
 impl Run {
     fn run(self) -> Result<(), Stop> {
-        let level = self.log.or_else(|| std::env::var("RUST_LOG").ok()).unwrap_or_else(|| "info".to_owned());
-        let journal = self.journal_socket.unwrap_or_else(|| logging::SOCKET.into());
-        let begun = logging::begin(&level, &journal, env!("CARGO_PKG_NAME"));
-        begun.map_err(|error| Stop::Config(format!("--log {error}")))?;
+        self.log.begin()?;
         wait_for(served(&self.at.config))?
+    }
+}
+
+impl FirstBootVerb {
+    fn run(self) -> Result<(), Stop> {
+        self.log.begin()?;
+        wait_for(first_boot::run(self, now))?
+    }
+}
+
+impl Log {
+    /// Begins the log.
+    fn begin(&self) -> Result<(), Stop> {
+        let level = self.level.clone().or_else(|| std::env::var("RUST_LOG").ok());
+        let level = level.as_deref().unwrap_or("info");
+        let journal = self.journal_socket.as_deref().unwrap_or(Path::new(logging::SOCKET));
+        let begun = logging::begin(level, journal, env!("CARGO_PKG_NAME"));
+        begun.map_err(|error| Stop::Config(format!("--log {error}")))
     }
 }
 
@@ -236,8 +260,34 @@ impl Pair {
             PairVerb::Refuse { code } => {
                 asked(&config, Method::POST, "/pair/refuse", &json!({ "code": code }))?;
             }
+            PairVerb::Browser { verb } => return verb.run(&config),
             PairVerb::Revoke { till } => {
                 asked(&config, Method::POST, "/pair/revoke", &json!({ "till": till }))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BrowserVerb {
+    fn run(self, config: &FrontConfig) -> Result<(), Stop> {
+        match self {
+            Self::Open => {
+                let said = asked(config, Method::POST, "/pair/browser/open", &json!({}))?;
+                let address = text(&said["address"]);
+                say(&qr::in_text(&address).unwrap_or_default());
+                say(&address);
+                say(&format!("for one browser, within {} s; the browser warns of the certificate", said["goodForS"]));
+                say(&format!("CA {}", text(&said["fingerprint"])));
+            }
+            Self::List => {
+                let said = asked(config, Method::GET, "/pair/browser", &json!({}))?;
+                for it in said["browsers"].as_array().into_iter().flatten() {
+                    say(&format!("{}  {} since {}", text(&it["id"]), text(&it["name"]), text(&it["since"])));
+                }
+            }
+            Self::Revoke { id } => {
+                asked(config, Method::POST, "/pair/browser/revoke", &json!({ "id": id }))?;
             }
         }
         Ok(())

@@ -311,7 +311,10 @@ mod tests {
             let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
             assert_eq!(all, written, "{language}");
             let rest: serde_json::Value = serde_json::from_slice(&content(&format!("{language}-rest.json"))).unwrap();
-            let parts = [customers.clone(), rest.as_object().unwrap().clone()];
+            let support: serde_json::Value =
+                serde_json::from_slice(&content(&format!("{language}-support.json"))).unwrap();
+            assert!(first.keys().all(|group| support[group].is_null()), "{language}");
+            let parts = [customers.clone(), rest.as_object().unwrap().clone(), support.as_object().unwrap().clone()];
             assert_eq!(serde_json::Value::from_iter(parts.into_iter().flatten()), written, "{language}");
             assert!(
                 first["pay"] == all["pay"] && !first.contains_key("reason") && all["reason"].is_object(),
@@ -400,16 +403,18 @@ mod tests {
     }
 
     /// On a slow connection, the loading time depends on the compressed size. A slow board must read the uncompressed
-    /// content. The font comes last: the page is usable without it.
+    /// content. The font comes last: the page is usable without it. `support.js` is loaded only when the terminal's
+    /// screen is opened.
     #[test]
     fn the_page_weighs_less_than_60_kb_packed_and_160_kb_unpacked_in_each_language() {
         const FONT: &str = "/assets/counter.woff2";
+        const SUPPORT: &str = "/assets/support.js";
         let page = page();
         let font = page.files[FONT].packed;
         assert!((15_000..30_000).contains(&font.bytes), "{} bytes of font", font.bytes);
         for language in page.languages() {
             let words = format!("/assets/{language}-rest.json");
-            let is_loaded = |path: &str| path != FONT && (!path.ends_with(".json") || path == words);
+            let is_loaded = |path: &str| ![FONT, SUPPORT].contains(&path) && (!path.ends_with(".json") || path == words);
             let loaded = page.files.values().filter(|file| is_loaded(file.packed.path)).map(|file| file.packed);
             let loaded: Vec<&PackedFile> =
                 loaded.chain([page.documents[CASHIERS].languages[language].packed]).collect();
@@ -419,6 +424,9 @@ mod tests {
             assert!((100_000..160_000).contains(&bytes), "{language}: {bytes} bytes");
             let all = packed + font.gzip().len() + (loaded.len() + 1) * HEAD;
             assert!(all < 110_000, "{language}: {all} bytes with the font and the heads of the answers");
+            let words = format!("/assets/{language}-support.json");
+            let support: usize = [SUPPORT, &words].iter().map(|path| page.files[path].packed.gzip().len()).sum();
+            assert!(support < 6_000, "{language}: {support} bytes for the terminal's screen");
         }
     }
 

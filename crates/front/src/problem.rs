@@ -67,14 +67,18 @@ impl Problem {
 
     /// Creates the refusal of a caller that has reached a limit on slots or attempts.
     pub(crate) fn too_many(detail: impl Into<String>, retry_after_s: u64) -> Self {
-        Self { retry_after_s: Some(retry_after_s), ..Self::of(ProblemType::TooManyRequests, detail) }
+        Self::of(ProblemType::TooManyRequests, detail).again_in(retry_after_s)
+    }
+
+    /// Adds the seconds after which the caller may ask again.
+    pub(crate) fn again_in(self, seconds: u64) -> Self {
+        Self { retry_after_s: Some(seconds), ..self }
     }
 
     /// Creates the refusal of a request while the agent is unreachable.
     pub(crate) fn agent_down(detail: impl Into<String>) -> Self {
         let title = "The terminal's agent is not running";
-        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent-down", title, detail);
-        Self { retry_after_s: Some(1), ..problem }
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "agent-down", title, detail).again_in(1)
     }
 
     /// Creates the refusal of a request that the agent may have carried out.
@@ -83,15 +87,20 @@ impl Problem {
         Self::of(ProblemType::NoAnswer, detail)
     }
 
-    /// Returns the refusal as an answer, with additional members in its object.
-    pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
-        let mut object = json!({
+    /// Returns the object of the refusal.
+    pub(crate) fn object(&self) -> Value {
+        json!({
             "type": format!("urn:pos-agent:problem:{}", self.code),
             "title": self.title,
             "status": self.status.as_u16(),
             "detail": self.detail,
             "code": self.code,
-        });
+        })
+    }
+
+    /// Returns the refusal as an answer, with additional members in its object.
+    pub(crate) fn with(self, members: &[(&str, Value)]) -> Answer {
+        let mut object = self.object();
         for (name, value) in members {
             object[*name] = value.clone();
         }

@@ -1,6 +1,6 @@
-//! Web addresses as QR codes, for the page. A customer opens the address on their own device, so no one has to type it.
-//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, or of the
-//! customer's screen.
+//! Web addresses as QR codes, for the page and for a terminal window. A customer opens the address on their own device, so no one has to type it.
+//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, of the
+//! customer's screen, or of the link for a browser.
 
 use std::fmt::Write as _;
 
@@ -62,6 +62,25 @@ pub(crate) fn drawn(text: &str) -> Result<Value, String> {
         }
     }
     Ok(json!({ "size": code.size() + 2 * QUIET, "path": path }))
+}
+
+/// Returns the code as text for a terminal window with a dark background: each character is two modules, one above the
+/// other.
+pub(crate) fn in_text(text: &str) -> Option<String> {
+    let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
+    let mut lines = String::new();
+    for y in (-2..code.size() + 2).step_by(2) {
+        for x in -2..code.size() + 2 {
+            lines.push(match (code.get_module(x, y), code.get_module(x, y + 1)) {
+                (false, false) => '█',
+                (false, true) => '▀',
+                (true, false) => '▄',
+                (true, true) => ' ',
+            });
+        }
+        lines.push('\n');
+    }
+    Some(lines)
 }
 
 #[cfg(test)]

@@ -11,9 +11,11 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
+use crate::browsers::Browsers;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::customer::CustomersScreen;
+use crate::doctor::Doctor;
 use crate::front::{Front, POLICY, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
@@ -49,10 +51,10 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
     let mut listening = Vec::new();
     for address in &config.https {
-        listening.push(Listening::bind(*address, tls.clone(), "[listen]").await?);
+        listening.push(Listening::bind(*address, tls.clone(), "[listen] in front.toml").await?);
     }
     for address in &config.http {
-        listening.push(Listening::bind(*address, None, "[listen]").await?);
+        listening.push(Listening::bind(*address, None, "[listen] in front.toml").await?);
     }
     let mut zvt = Vec::new();
     for till in &config.zvt {
@@ -63,7 +65,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
         Some(address) => {
             let purpose = Purpose::nexo(config.nexo.common_name.as_deref());
             let certificate = renewed(&config, &state, &purpose, now)?;
-            Some(Listening::bind(address, Some(certificate.tls), "listen in [nexo]").await?)
+            Some(Listening::bind(address, Some(certificate.tls), "listen in [nexo] of front.toml").await?)
         }
         None => None,
     };
@@ -119,7 +121,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     Ok(())
 }
 
-async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
+/// Waits until the watchdog must be told that the front is alive.
+pub(crate) async fn ticked(watchdog: &mut Option<tokio::time::Interval>) {
     match watchdog {
         Some(watchdog) => {
             watchdog.tick().await;
@@ -144,6 +147,7 @@ fn front(
     let pairings = Pairings::restored(state.clone(), config.tills.clone(), Instant::now());
     let pairings = pairings.map_err(|error| error.to_string())?;
     let customer = Arc::new(CustomersScreen::restored(state.clone()).map_err(|error| error.to_string())?);
+    let browsers = Arc::new(Browsers::restored(state.clone()).map_err(|error| error.to_string())?);
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
     let logo =
@@ -154,8 +158,10 @@ fn front(
     let (wrong_tokens, sign_ins) = counters();
     let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(POLICY), std::sync::Mutex::new(None));
     Ok(Front {
+        doctor: Doctor::at(&config.doctor),
         config,
         agent,
+        browsers,
         pairings,
         customer,
         webhooks,

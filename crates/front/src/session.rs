@@ -25,6 +25,9 @@ pub(crate) const COOKIE_NAME: &str = "pos_session";
 const LONGEST: usize = 128;
 const PIN_PATIENCE: std::time::Duration = deadline_of("POST", "/v1/sessions").caller();
 
+/// The detail of the refusal of a browser that is not paired.
+pub(crate) const NOT_PAIRED: &str =
+    "this browser is not paired with the terminal; on a paired one choose Terminal, Pair a device";
 /// The number of remembered sessions, which is more than the number of operators who are signed in at the same time.
 const REMEMBERED: usize = 64;
 
@@ -66,12 +69,12 @@ impl KnownSessions {
     }
 }
 
-/// Returns the session from the cookies of a request, or `None` if there are two.
-pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>) -> Option<HeaderValue> {
+/// Returns the value of a cookie of the front from the cookies of a request, or `None` if there are two.
+pub(crate) fn in_cookies<'a>(headers: impl Iterator<Item = &'a str>, name: &str) -> Option<&'a str> {
     let pairs = headers.flat_map(|header| header.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let mut ours = pairs.filter(|(name, _)| *name == COOKIE_NAME).map(|(_, value)| value);
-    let session = ours.next().filter(|session| is_session(session))?;
-    if ours.next().is_some() { None } else { HeaderValue::from_str(session).ok() }
+    let mut ours = pairs.filter(|(found, _)| *found == name).map(|(_, value)| value);
+    let value = ours.next().filter(|value| is_session(value))?;
+    if ours.next().is_some() { None } else { Some(value) }
 }
 
 fn is_session(text: &str) -> bool {
@@ -79,10 +82,15 @@ fn is_session(text: &str) -> bool {
 }
 
 fn cookie(session: &str, tls: bool, ends: bool) -> HeaderValue {
+    set_cookie(&format!("{COOKIE_NAME}={session}"), tls, ends.then_some(0))
+}
+
+/// Returns the header that gives a browser a cookie, for `lasts_s` seconds or until the browser ends.
+pub(crate) fn set_cookie(pair: &str, tls: bool, lasts_s: Option<u64>) -> HeaderValue {
     let secure = if tls { "; Secure" } else { "" };
-    let ended = if ends { "; Max-Age=0" } else { "" };
-    let text = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict{secure}{ended}");
-    HeaderValue::from_str(&text).expect("a session was judged to be letters, digits and signs")
+    let lasts = lasts_s.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+    HeaderValue::from_str(&format!("{pair}; Path=/; HttpOnly; SameSite=Strict{secure}{lasts}"))
+        .expect("a cookie of the front is letters, digits and signs")
 }
 
 /// Handles `POST /front/session`: signs an operator in. The page gets the cookie and never sees the session itself.
@@ -125,12 +133,21 @@ pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
     answer
 }
 
+/// Whether a caller may use the page without an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Without {
+    Permitted,
+    Refused,
+    /// Refused, because only paired browsers may. This browser is not paired.
+    OnlyPaired,
+}
+
 /// Handles `GET /front/session`: returns the signed-in operator. Without one, it returns the operators who can sign in,
 /// or `null` if no sign-in is needed.
 pub(crate) async fn current(
     agent: &Agent,
     session: Option<&HeaderValue>,
-    may_do_without: bool,
+    without: Without,
 ) -> Result<Answer, Problem> {
     if session.is_some() {
         let question = Question::get("/v1/sessions/current").with_session(session);
@@ -140,15 +157,18 @@ pub(crate) async fn current(
         }
     }
     let operators = operators(agent).await?;
-    if operators.is_none() && may_do_without {
+    if operators.is_none() && without == Without::Permitted {
         return Ok(json_answer(StatusCode::OK, &json!({ "operator": null })));
     }
     let detail = match &operators {
         Some(_) => "no operator is signed in",
+        None if without == Without::OnlyPaired => NOT_PAIRED,
         None => "here the page needs a signed-in operator, but none is configured; see the manual (\"The front\")",
     };
+    let to_pair = operators.is_none() && without == Without::OnlyPaired;
     let SignIn { operators, pin_digits } = operators.unwrap_or_default();
-    Ok(Problem::unauthorized("sign-in", detail).with(&[("operators", operators.into()), ("pinDigits", pin_digits)]))
+    let members = [("operators", operators.into()), ("pinDigits", pin_digits), ("toPair", to_pair.into())];
+    Ok(Problem::unauthorized("sign-in", detail).with(&members))
 }
 
 /// What the page needs to sign an operator in.
@@ -197,9 +217,9 @@ mod tests {
 
     #[test]
     fn a_session_is_found_among_other_cookies_and_two_are_none() {
-        let found = |cookies: &[&str]| in_cookies(cookies.iter().copied()).map(|it| it.to_str().unwrap().to_owned());
-        assert_eq!(found(&["a=b; pos_session=x-1_Y; c=d"]).as_deref(), Some("x-1_Y"));
-        assert_eq!(found(&["a=b", "pos_session=x"]).as_deref(), Some("x"));
+        let found = |cookies: &[&'static str]| in_cookies(cookies.iter().copied(), COOKIE_NAME);
+        assert_eq!(found(&["a=b; pos_session=x-1_Y; c=d"]), Some("x-1_Y"));
+        assert_eq!(found(&["a=b", "pos_session=x"]), Some("x"));
         for none in [
             &["pos_session=x; pos_session=y"][..],
             &["pos_session=x", "pos_session=y"],

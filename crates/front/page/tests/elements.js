@@ -23,7 +23,8 @@ class Element {
   /** Returns the element and all elements in it. */
   get all() { return [this, ...this.nodes.flatMap((one) => one.all ?? [])]; }
 }
-globalThis.document = { documentElement: {}, createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag) };
+/** The version of files that the build has not read. */
+globalThis.document = { documentElement: {}, querySelector: () => ({ content: "@VERSION@" }), createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag) };
 
 /** Returns the first element with this attribute in another one. */
 export const found = (el, name, value) => el.all.find((one) => one.getAttribute(name) === value);

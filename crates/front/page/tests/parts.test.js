@@ -187,7 +187,9 @@ function imported(name, all = new Set()) {
 test("every module is in a document or is loaded after the keypad, and no document is slowed down by what it does not need", () => {
   const modules = readdirSync(PAGE).filter((name) => name.endsWith(".js")).map((name) => name.slice(0, -3));
   const starts = ["main", "later", "customer", "first-boot"];
-  const joined = new Set(["start", ...starts, ...starts.flatMap((start) => [...imported(start)])]);
+  // `support.js` gets what it needs from the page.
+  assert.equal(imported("support").size, 0);
+  const joined = new Set(["start", "support", ...starts, ...starts.flatMap((start) => [...imported(start)])]);
   assert.deepEqual([...joined].sort(), modules.sort());
   const laterOnes = ["day", "history", "pairing", "receipt", "signin", "terminal"];
   for (const name of laterOnes) assert.ok(!imported("main").has(name), `${name} makes the first document slow`);
@@ -206,10 +208,14 @@ test("each document has the words that its modules name", () => {
     const [, list] = new RegExp(`const ${name}[^=]*=\\s*\\[([^\\]]*)\\];`).exec(file("../build.rs"));
     return [...list.matchAll(/"([\w-]+)"/g)].map(([, group]) => group);
   };
-  const [later, customers] = [listed("LATER_WORDS"), listed("CUSTOMERS_WORDS")];
+  const [later, customers, support] = ["LATER_WORDS", "CUSTOMERS_WORDS", "SUPPORT_WORDS"].map(listed);
   assert.ok(later.includes("reason") && later.length > 8 && customers.includes("customer"), `${later} ${customers}`);
+  assert.deepEqual(support, ["devices", "doctor"]);
   // Before the first payment, the page of the first boot loads the words that it does not have.
-  const others = { main: [...later, ...customers], later: customers, customer: later, "first-boot": [...later, ...customers] };
+  const others = {
+    main: [...later, ...customers, ...support], later: [...customers, ...support], customer: [...later, ...support], support: customers,
+    "first-boot": [...later, ...customers, ...support],
+  };
   for (const [start, without] of Object.entries(others)) {
     for (const name of [start, ...imported(start)]) {
       const named = [...file(`${name}.js`).matchAll(/\bt\(["`]([\w-]+)/g)].map(([, group]) => group);

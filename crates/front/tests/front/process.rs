@@ -202,11 +202,12 @@ fn write_config(folder: &Path, more: &str) {
     let at = |name: &str| folder.join(name).display().to_string();
     let tills: &[&str] = if more == NO_TILLS { &[] } else { &["kasse-2", "kasse-9"] };
     let text = format!(
-        "names = [\"kasse.local\"]\ntills = {tills:?}\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n\
+        "names = [\"kasse.local\"]\ntills = {tills:?}\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\ndoctor = {:?}\n\
          [listen]\nhttps = [\"127.0.0.1:0\"]\nhttp = [\"127.0.0.1:0\"]\n[cors]\norigins = [\"https://till.example\"]\n{more}",
         at("till.sock"),
         at("state"),
-        at("control.sock")
+        at("control.sock"),
+        at("doctor.sock")
     );
     std::fs::write(config(folder), text).unwrap();
 }

@@ -70,10 +70,11 @@ impl Counter {
         let folder = shop.folder();
         let at = |name: &str| folder.join(name).display().to_string();
         let config = format!(
-            "tills = [\"kasse-2\", \"kasse-3\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
+            "tills = [\"kasse-2\", \"kasse-3\"]\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\ndoctor = {:?}\n[listen]\nhttp = [{address:?}]\n{front}",
             shop.socket().display().to_string(),
             at("front/state"),
             at("front/front.sock"),
+            at("front/doctor.sock"),
         );
         std::fs::create_dir(folder.join("front")).unwrap();
         if front_user.is_some() {
@@ -114,9 +115,22 @@ impl Counter {
             .unwrap_or_else(|error| panic!("{}: {error}; `cargo build` makes it", program.display()))
     }
 
+    /// Returns the agent's program. `cargo build` of the whole workspace puts it next to the front.
+    pub(crate) fn agent_program(&self) -> PathBuf {
+        PathBuf::from(FRONT).with_file_name("pos-agent")
+    }
+
+    /// Runs a verb of `pos-front`, and returns what it says.
+    pub(crate) fn front_verb(&self, arguments: &[&str]) -> String {
+        let config = self.shop.folder().join("front.toml");
+        let ran = std::process::Command::new(FRONT).args(arguments).arg("--config").arg(config).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    }
+
     /// Runs `pos-agent operator add`.
     pub(crate) async fn add_operator(&self, name: &str, role: &str, pin: &str) {
-        let mut adds = Command::new(PathBuf::from(FRONT).with_file_name("pos-agent"))
+        let mut adds = Command::new(self.agent_program())
             .args(["operator", "add", name, "--role", role, "--pin-stdin", "--config"])
             .arg(self.shop.config())
             .stdin(Stdio::piped())
@@ -128,8 +142,7 @@ impl Counter {
     }
 
     pub(crate) async fn start_agent(&mut self) {
-        // `cargo build` of the whole workspace puts the agent next to the front.
-        self.agent = Some(self.program(&PathBuf::from(FRONT).with_file_name("pos-agent"), "config.toml", None));
+        self.agent = Some(self.program(&self.agent_program(), "config.toml", None));
         let socket = self.shop.socket();
         let answers = async {
             while UnixStream::connect(&socket).await.is_err() {

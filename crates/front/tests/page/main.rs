@@ -17,6 +17,7 @@
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `first_boot` | the first boot: each step, restarts and lost connections, other browsers, the first payments |
 //! | `new_board` | a board at its first boot, as a browser meets it |
+//! | `devices` | paired devices, and the doctor's findings |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
 //! | `cashier` | a cashier's sign-in, charge and sale |
@@ -33,6 +34,7 @@ mod again;
 mod cashier;
 mod counter;
 mod customer;
+mod devices;
 mod draft;
 mod first_boot;
 mod line;

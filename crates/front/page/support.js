@@ -1,0 +1,133 @@
+// The parts of the terminal's screen that work only with a connection: paired devices, and the doctor's findings.
+// `terminal.js` loads this file when its screen is opened, and gives it the modules that it needs.
+
+/** The version of the page to which this file belongs. */
+export const version = "@VERSION@";
+
+/** The words that stand before the token in the address of a link. */
+const LINK = "#pair=";
+/** The pause between two looks for a device that was paired. */
+const LOOK_MS = 2000;
+/** The limit for the doctor, in ms. The front gives up earlier. */
+const DOCTOR_MS = 130000;
+/** The names of systems, as they are in the browser's own description, with the name that is proposed for a device. */
+const SYSTEMS = [["iPhone"], ["iPad"], ["Android"], ["Windows"], ["Mac OS", "Mac"], ["Linux"]];
+
+/** Builds the parts with these modules of the page. */
+export function support({ api, dom, failure, words }) {
+  const { button, closer, dialog, fill, folded, h, icon, qr, text } = dom;
+  const { day, t } = words;
+  const alert = () => h("p", { class: "wrong", role: "alert" });
+  /** Returns the words for a refusal; `known` has those that only these parts need. */
+  const wordsOf = (error, known) => (known[error.code] ? t(known[error.code]) : failure(error));
+
+  /** Builds the part with the paired devices. It is hidden where devices are not paired. */
+  function devicesPart() {
+    const wrong = alert();
+    const told = h("p", { role: "status" });
+    const list = h("ul", { class: "list" });
+    const add = button("qr", t("devices.open"), () => link(), { id: "browser-open" });
+    const el = h("div", { class: "pairing", id: "browser-pair" }, h("h2", {}, t("devices.title")), list, add, told, wrong);
+    /** Reads the devices and shows them. Returns them. */
+    async function read() {
+      const { browsers } = await api.get("/front/browsers");
+      // A person has typed the name: `bdi` keeps its writing direction from changing the text next to it.
+      fill(list, browsers.map((one) => h("li", { class: "line" }, h("span", {}, h("bdi", {}, one.name), ` · ${day(one.since)}`, one.own && ` · ${t("devices.own")}`),
+        button("close", t("devices.remove"), () => remove(one), { class: "quiet", "data-remove": one.id }))));
+      return browsers;
+    }
+    async function tried(act) {
+      text(wrong, "");
+      text(told, "");
+      try { await act(); } catch (error) { text(wrong, wordsOf(error, { "no-such-browser": "devices.gone" })); }
+    }
+    const remove = (one) => tried(async () => {
+      const sure = await dialog(t("devices.sure", { name: one.name }), (close) => h("div", { class: "answers" },
+        button("close", t("devices.remove"), () => close(true), { class: "primary", id: "browser-remove" }), closer(close)));
+      if (!sure) return;
+      await api.ask("DELETE", `/front/browsers/${one.id}`);
+      await read();
+    });
+    const link = () => tried(async () => {
+      const before = (await read()).map((one) => one.id);
+      const made = await api.post("/front/browser/open", {});
+      let timer = null;
+      const added = await dialog(t("devices.open"), (close) => {
+        const ends = performance.now() + made.goodForS * 1000;
+        async function look() {
+          try {
+            const found = (await read()).find((one) => !before.includes(one.id));
+            if (found) return close(found.name);
+          } catch { /* looks again */ }
+          if (performance.now() > ends) close(null);
+          else if (timer !== null) timer = setTimeout(look, LOOK_MS);
+        }
+        timer = setTimeout(look, LOOK_MS);
+        return [h("p", {}, t("devices.scan")), h("div", { class: "picture" }, qr(made.code, t("devices.scan"))),
+          h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
+          h("p", {}, h("a", { href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install"))),
+          h("p", { class: "detail" }, made.fingerprint), closer(close, "close", { id: "close" })];
+      }, "receipt");
+      clearTimeout(timer);
+      timer = null;
+      if (added) text(told, t("devices.paired", { name: added }));
+    });
+    tried(read);
+    return el;
+  }
+
+  /** Builds the part with the doctor's findings: the faults first, each with its remedy. */
+  function doctorPart() {
+    const said = h("p", { role: "status" });
+    const list = h("ul", { class: "parts" });
+    const others = h("div", {});
+    const ask = button("search", t("doctor.look"), look, { id: "doctor-look" });
+    const row = ({ severity, seen, remedy }) => h("li", { class: "part", "data-level": severity === "fault" ? "bad" : "soon" },
+      icon(severity === "fault" ? "declined" : "question"), h("div", {}, h("p", {}, seen), h("p", { class: "detail" }, remedy)));
+    async function look() {
+      ask.setAttribute("aria-disabled", "true");
+      text(said, t("doctor.looking"));
+      fill(list);
+      fill(others);
+      try {
+        const { findings } = await api.get("/front/doctor", { ms: DOCTOR_MS });
+        const of = (severity) => findings.filter((one) => one.severity === severity);
+        const bad = [...of("fault"), ...of("warning")];
+        text(said, bad.length ? "" : t("doctor.well"));
+        fill(list, bad.map(row));
+        fill(others, folded([...of("note"), ...of("ok")].map((one) => `${one.probe}: ${one.seen}`).join("\n")));
+      } catch (error) {
+        text(said, wordsOf(error, { "no-doctor": "doctor.none", "doctor-busy": "doctor.busy" }));
+        fill(others, error.code === "no-doctor" && folded(error.message));
+      }
+      ask.removeAttribute("aria-disabled");
+    }
+    return h("div", { class: "pairing", id: "doctor" }, h("h2", {}, t("doctor.title")), ask, said, list, others);
+  }
+
+  /** Pairs this browser, if its address is a link. The token leaves the address before anything else happens. */
+  async function pairThis() {
+    if (!location.hash.startsWith(LINK)) return;
+    const token = location.hash.slice(LINK.length);
+    history.replaceState(null, "", location.pathname);
+    const system = SYSTEMS.find(([name]) => navigator.userAgent.includes(name)) ?? [""];
+    const done = await dialog(t("devices.this"), (close) => {
+      const wrong = alert();
+      const name = h("input", { id: "browser-name", type: "text", maxlength: "40", autocomplete: "off", value: system[1] ?? system[0], "data-first": true });
+      async function pair() {
+        text(wrong, "");
+        try {
+          await api.post("/front/browser", { token, name: name.value.trim() });
+          close(true);
+        } catch (error) {
+          text(wrong, wordsOf(error, { "wrong-link": "devices.wrong", malformed: "devices.name", "too-many-browsers": "devices.full" }));
+        }
+      }
+      dom.onEnter(name, pair);
+      return [h("label", { for: "browser-name" }, t("devices.name")), name, wrong,
+        h("div", { class: "answers" }, button("approved", t("devices.this"), pair, { class: "primary", id: "browser-this" }), closer(close))];
+    });
+    if (done) location.reload();
+  }
+  return { devicesPart, doctorPart, pairThis };
+}
