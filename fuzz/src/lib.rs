@@ -5,6 +5,7 @@
 
 pub mod config_toml;
 pub mod escpos;
+pub mod first_boot;
 pub mod gateway_answer;
 pub mod icc_data_response;
 pub mod journal_pages;
@@ -28,6 +29,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),
+    ("first_boot", first_boot::holds),
     ("gateway_answer", gateway_answer::holds),
     ("icc_data_response", icc_data_response::holds),
     ("journal_pages", journal_pages::holds),

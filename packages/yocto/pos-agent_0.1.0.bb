@@ -19,7 +19,7 @@ S = "${WORKDIR}/pos-agent-${PV}-${ARCHITECTURE}"
 inherit bin_package systemd useradd
 
 REQUIRED_DISTRO_FEATURES = "systemd"
-SYSTEMD_SERVICE:${PN} = "pos-agent.service pos-agent.socket pos-front.service"
+SYSTEMD_SERVICE:${PN} = "pos-agent.service pos-agent.socket pos-front.service pos-first-boot.socket pos-front-first-boot.service"
 USERADD_PACKAGES = "${PN}"
 USERADD_PARAM:${PN} = "--system --no-create-home --shell /sbin/nologin --user-group pos-agent; \
     --system --no-create-home --shell /sbin/nologin --user-group pos-front"

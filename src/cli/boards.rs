@@ -64,7 +64,10 @@ impl Boards {
         };
         let known = board::known(name)?;
         if let Some(etc) = &self.write {
-            return install(known, etc);
+            install(known, etc)?;
+            out::say("Next, on the running board:");
+            out::say("  systemctl daemon-reload && udevadm control --reload && udevadm trigger --subsystem-match=tty");
+            return Ok(Exit::Success);
         }
         let text = match (self.rules, self.unit, self.file) {
             (true, ..) => known.rules,
@@ -80,7 +83,7 @@ impl Boards {
 }
 
 /// Writes the board's files. An earlier file with another content is kept in the same folder.
-fn install(known: &Known, etc: &Path) -> Result<Exit, Stop> {
+pub(super) fn install(known: &Known, etc: &Path) -> Result<(), Stop> {
     let files = [Some((RULES, known.rules)), known.unit.map(|unit| (DROP_IN, unit))];
     for (name, content) in files.into_iter().flatten() {
         let place = etc.join(name);
@@ -95,9 +98,7 @@ fn install(known: &Known, etc: &Path) -> Result<Exit, Stop> {
             .map_err(|error| failed(&place, &error))?;
         written(&place, kept.as_deref());
     }
-    out::say("Next, on the running board:");
-    out::say("  systemctl daemon-reload && udevadm control --reload && udevadm trigger --subsystem-match=tty");
-    Ok(Exit::Success)
+    Ok(())
 }
 
 fn failed(place: &Path, error: &io::Error) -> Stop {

@@ -1,6 +1,6 @@
 //! The command line: one file for each verb.
 //!
-//! `run` is the agent. `boards`, `check`, `doctor`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs of
+//! `run` is the agent. `boards`, `check`, `doctor`, `first-boot`, `parameters`, `reasons`, `reconcile`, `setup` and the verbs of
 //! `journal` work in their own process. Every other verb talks to the running agent over its Unix socket, with the same
 //! requests as a till. If no agent runs, `operator` changes the journal directly. This module makes no decision about
 //! money.
@@ -24,6 +24,7 @@ mod daemon;
 mod doctor;
 mod exit;
 mod failure;
+mod first_boot;
 mod flow;
 mod follow_up;
 mod front;
@@ -132,6 +133,8 @@ enum Verb {
     Reconcile(reconcile::Reconcile),
     /// Set up a terminal: ask for the settings, find reader and printer, write the configuration
     Setup(Box<setup::Setup>),
+    /// Answer the page that sets up a new terminal (systemd does this on a board without a configuration)
+    FirstBoot(Box<first_boot::FirstBoot>),
     /// List the known boards, or show a board's ports, udev rules, unit and file
     Boards(boards::Boards),
     /// Check a configuration and the files that it names, without opening any device
@@ -199,6 +202,7 @@ impl Arguments {
             Verb::Close(verb) => runtime.block_on(verb.run()),
             Verb::Reconcile(verb) => verb.run(),
             Verb::Setup(verb) => runtime.block_on(verb.run()),
+            Verb::FirstBoot(verb) => runtime.block_on(verb.run()),
             Verb::Boards(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {

@@ -193,7 +193,7 @@ impl Operator {
                 let change = |stopped: &Stopped| {
                     Ok(OperatorChange::Added(KeptOperator { name, role, pin: stopped.digest(&pin.pin)? }))
                 };
-                named.change(Asked::Post("/v1/operators".to_owned(), body), "was added", change).await
+                named.change(Asked::Post(OPERATORS.to_owned(), body), "was added", change).await
             }
             Verb::Pin(SetPin { named, pin }) => {
                 let (name, pin) = (named.name.clone(), pin.ask(&named.name)?);
@@ -215,6 +215,9 @@ impl Operator {
     }
 }
 
+/// The path of the operators at the agent.
+const OPERATORS: &str = "/v1/operators";
+
 /// The request to the agent.
 enum Asked {
     Post(String, Value),
@@ -234,6 +237,8 @@ impl Named {
         change: impl FnOnce(&Stopped) -> Result<OperatorChange, Stop>,
     ) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
+        // The first operator may be added before the agent's first start.
+        let makes_journal = matches!(&asked, Asked::Post(path, _) if path == OPERATORS);
         let answer: Result<Option<OperatorView>, daemon::Error> = match asked {
             Asked::Post(path, body) => daemon.post(&path, &body).await.map(Some),
             Asked::Delete(path) => daemon.delete(&path).await.map(|()| None),
@@ -241,7 +246,7 @@ impl Named {
         let view = match answer {
             Ok(view) => view,
             Err(error) => {
-                let stopped = Stopped::found(&self.daemon, error)?;
+                let stopped = Stopped::found(&self.daemon, error, makes_journal)?;
                 let change = change(&stopped)?;
                 change_stopped(&stopped.journal, &self.name, &change)?
             }
@@ -256,10 +261,10 @@ impl Named {
 }
 
 async fn list(json: bool, daemon: &Where) -> Result<Exit, Stop> {
-    let view: OperatorsView = match daemon.daemon()?.get("/v1/operators").await {
+    let view: OperatorsView = match daemon.daemon()?.get(OPERATORS).await {
         Ok(view) => view,
         Err(error) => {
-            let Stopped { journal, operators: config } = Stopped::found(daemon, error)?;
+            let Stopped { journal, operators: config } = Stopped::found(daemon, error, false)?;
             let (db, _) = Db::open(&journal).map_err(|error| stop(&error))?;
             let key = PinKeyFile::beside(&journal).read().map_err(|error| stop(&error))?;
             let key = key.as_ref().map(operator_secrets::id_of_key);
@@ -328,8 +333,9 @@ struct Stopped {
 }
 
 impl Stopped {
-    /// Finds the stopped agent. Nothing may listen at the socket, and this user must own the journal.
-    fn found(daemon: &Where, error: daemon::Error) -> Result<Self, Stop> {
+    /// Finds the stopped agent. Nothing may listen at the socket, and this user must own the journal. If the journal
+    /// may be made and does not exist, this user must own its folder.
+    fn found(daemon: &Where, error: daemon::Error, may_make: bool) -> Result<Self, Stop> {
         // A user who names a socket means a running agent. A socket that this user may not open belongs to a running
         // agent.
         let nobody_listens = |cause: &std::io::Error| {
@@ -342,7 +348,9 @@ impl Stopped {
         let (journal, operators) =
             configured(daemon)?.map(|config| (config.journal, config.operators)).unwrap_or_default();
         let journal = journal.path;
-        let Ok(facts) = journal.metadata() else { return Err(error.into()) };
+        let folder = journal.parent().filter(|_| may_make);
+        let facts = journal.metadata().or_else(|absent| folder.map_or(Err(absent), Path::metadata));
+        let Ok(facts) = facts else { return Err(error.into()) };
         let (owner, we) = (facts.uid(), rustix::process::geteuid().as_raw());
         if owner == we {
             return Ok(Self { journal, operators });

@@ -13,10 +13,10 @@ use std::process::Command;
 use clap::{Args, ValueEnum};
 use rustix::fs::{Access, access};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use zeroize::Zeroizing;
 
 use self::answers::{Answers, CA, left_behind};
-use self::files::{Placed, Prepared, put_all};
+use self::files::Placed;
+use self::install::Install;
 use self::tills::TillOptions;
 use super::exit::{Exit, Stop};
 use super::{doctor, out, person};
@@ -24,11 +24,16 @@ use crate::board;
 use crate::config::{self, DEFAULT_PATH};
 use crate::doctor::Agent;
 
-mod answers;
-mod devices;
+pub(super) mod answers;
+pub(super) mod devices;
 pub(super) mod files;
-mod front_file;
-mod questions;
+pub(super) mod from;
+pub(super) mod front_file;
+pub(super) mod given;
+pub(super) mod install;
+pub(super) mod questions;
+mod staff;
+pub(super) mod system;
 mod tills;
 
 /// Arguments.
@@ -52,9 +57,42 @@ program is using the port, and never at the console. It takes the first reader,
 and does not ask a device that calls itself a printer. Then it looks for a
 printer at the ports that are left.
 
+A file for --from holds the answers of many terminals. A secret is the path of
+a file. Setup then also adds the operators, and writes the board's udev rules:
+
+  terminal-id = \"12345678\"
+  merchant = [\"Example Shop\", \"1 High Street\"]
+  currency = \"EUR\"
+  language = \"en\"
+  time-zone = \"Europe/London\"
+
+  [gateway]
+  url = \"https://gateway.example\"
+  entity-id = \"00000000000000000000000000000000\"
+  ca = { file = \"ca.pem\" }
+  token = { file = \"token\" }
+  mode = \"live\"
+
+  [till]
+  kind = \"page\"
+
+  [page]
+  without-sign-in = \"nobody\"
+
+  [[operator]]
+  name = \"Anna\"
+  role = \"supervisor\"
+  pin = { file = \"anna.pin\" }
+
+Other keys: board, country, max-amount, reader, printer = { port, columns },
+journal; in [till] the options below without till-; page.logo = { file };
+in [system] time-servers, wifi = { name, password = { file } }.
+
 Examples:
   pos-agent setup
   pos-agent setup --till zvt
+  pos-agent setup --from shop.toml --check
+  pos-agent setup --from shop.toml --terminal-id 12345679
   pos-agent setup --yes --board raspberry-pi --terminal-id 12345678 \\
     --merchant 'Example Shop' --merchant '1 High Street' --currency EUR \\
     --gateway-url https://gateway.example \\
@@ -75,6 +113,16 @@ pub(super) struct Setup {
     /// Ask no questions
     #[arg(long)]
     yes: bool,
+    /// Take the answers from this TOML file and ask nothing; an option replaces the file's answer
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// With --from: check the answers and the files that they name, name every fault, and write nothing
+    #[arg(long, requires = "from")]
+    check: bool,
+    /// With --from: the folder for the board's udev rules, drop-in and time zone [default: /etc, with the default
+    /// --config]
+    #[arg(long, value_name = "DIR", requires = "from")]
+    etc: Option<PathBuf>,
     /// The board, as `pos-agent boards` lists it, or the path of a board file
     #[arg(long, value_name = "NAME|FILE")]
     board: Option<String>,
@@ -137,6 +185,13 @@ enum Mode {
 
 impl Setup {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
+        if !self.check {
+            // A missing right is told later, by its own check.
+            let _ = install::mend(&self.config);
+        }
+        if let Some(file) = &self.from {
+            return self.run_from(file).await;
+        }
         let earlier = self.earlier()?;
         let earlier_front = self.earlier_front()?;
         self.may_write()?;
@@ -169,7 +224,15 @@ impl Setup {
                 format!("with --yes setup asks no questions; also give {missing}; nothing was written"),
             ));
         }
-        self.write(answers, token, (earlier.map(|(text, _)| text), earlier_front), &agent).await
+        // The board's file sets some values that no question asks for, so the whole configuration is checked.
+        answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
+        let mut ca = None;
+        if answers.ca_file.parent() != self.config.parent() {
+            ca = Some(fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?);
+            answers.ca_file = self.config.with_file_name(CA);
+        }
+        let install = Install { answers, token, ca, staff: Vec::new() };
+        self.write(install, (earlier.map(|(text, _)| text), earlier_front), &agent).await
     }
 
     /// Reads the earlier configuration, if there is one and it may be replaced.
@@ -200,21 +263,14 @@ impl Setup {
     /// Shows what will be written, writes it, and runs the doctor.
     async fn write(
         &self,
-        mut answers: Answers,
-        token: Option<Zeroizing<String>>,
+        install: Install,
         (earlier, earlier_front): (Option<String>, Option<String>),
         agent: &Agent,
     ) -> Result<Exit, Stop> {
-        // The board's file sets some values that no question asks for, so the whole configuration is checked.
-        answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
-        let ca = fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?;
-        let is_copied = answers.ca_file.parent() != self.config.parent();
-        if is_copied {
-            answers.ca_file = self.config.with_file_name(CA);
-        }
+        let answers = &install.answers;
         let text = answers.text();
         let front = answers.front.as_ref().map(|front| (front.file.clone(), front.final_text()));
-        if !self.yes {
+        if !self.yes && self.from.is_none() {
             out::say("");
             out::say_lines(&text);
             out::say("");
@@ -228,7 +284,7 @@ impl Setup {
                 return Err(person::gone());
             }
         }
-        self.put(&answers, &text, token, is_copied.then_some(ca))?;
+        self.put(&install)?;
         let front = front.map(|(_, text)| text).filter(|_| earlier_front.is_some());
         for (earlier, new) in earlier.iter().zip([&text]).chain(earlier_front.iter().zip(&front)) {
             let left = left_behind(earlier, new);
@@ -242,62 +298,28 @@ impl Setup {
         if let Some(front) = &answers.front {
             front.prove()?;
         }
-        self.next_steps(&answers, agent);
+        self.next_steps(answers, agent);
         if self.no_doctor {
             return Ok(Exit::Success);
         }
         out::say("");
-        prove(&answers, matches!(agent, Agent::Absent)).await
+        prove(answers, matches!(agent, Agent::Absent)).await
     }
 
-    /// Writes the files. The token and the CA come first, so a configuration always finds the files that it names.
-    /// Signals are held back until the end.
-    fn put(
-        &self,
-        answers: &Answers,
-        text: &str,
-        token: Option<Zeroizing<String>>,
-        ca: Option<Vec<u8>>,
-    ) -> Result<(), Stop> {
+    /// Writes the files. Signals are held back until the end.
+    fn put(&self, install: &Install) -> Result<(), Stop> {
         let _undisturbed = undisturbed()?;
-        let folder = self.config.parent().unwrap_or(Path::new("/"));
-        make(folder).map_err(|error| failed(folder, &error))?;
-        let prepare = |place: &Path, content: &[u8], mode| {
-            Prepared::write(place, content, mode).map_err(|error| failed(place, &error))
-        };
-        // An existing file with the same content is not written again, so no second copy of a secret is made. This
-        // applies to a token file only if it is closed to other users.
-        let token =
-            token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == *token));
-        let ca = ca.filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == *ca));
-        let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
-        let ca = ca.map(|ca| prepare(&answers.ca_file, &ca, 0o644)).transpose()?;
-        let front = answers.front.as_ref();
-        let secret = front.and_then(|front| front.new_secret());
-        let secret = secret.filter(|(place, secret, _)| !fs::read(place).is_ok_and(|there| there == *secret));
-        let secret = match secret {
-            Some((place, secret, owner)) => {
-                let prepared = prepare(&place, secret, 0o600)?;
-                // Only root can give a file to another user.
-                let owner = owner.filter(|_| rustix::process::geteuid().is_root());
-                owner.map_or(Ok(()), |owner| prepared.give_to(owner)).map_err(|error| failed(&place, &error))?;
-                Some(prepared)
-            }
-            None => None,
-        };
-        let front = front.map(|front| prepare(&front.file, front.final_text().as_bytes(), 0o644)).transpose()?;
-        let config = prepare(&self.config, text.as_bytes(), 0o644)?;
-        let others = [token, ca, secret].into_iter().flatten().collect();
-        let last = front.into_iter().chain([config]).collect();
-        let placed = put_all(others, last, self.replace).map_err(|(place, error)| failed(&place, &error))?;
-        placed.iter().for_each(|Placed { place, kept }| written(place, kept.as_deref()));
+        let ready = install.prepare()?;
+        install.add_operators(&ready)?;
+        let placed = ready.put(self.replace)?;
+        placed.0.iter().for_each(|Placed { place, kept }| written(place, kept.as_deref()));
         Ok(())
     }
 
     fn next_steps(&self, answers: &Answers, agent: &Agent) {
         out::say("");
         out::say("Next:");
-        if let Ok(known) = board::known(&answers.board) {
+        if let (Ok(known), None) = (board::known(&answers.board), self.from.as_ref().and_then(|_| self.etc())) {
             let name = known.name;
             out::say(&format!("  pos-agent boards {name}: facts about the board"));
             out::say(&format!("  pos-agent boards {name} --write: its udev rules and drop-in, for serial ports"));
@@ -341,7 +363,7 @@ async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
 }
 
 /// Holds back Ctrl-C, SIGTERM and the closing of the terminal window until the returned value is dropped.
-fn undisturbed() -> Result<[Signal; 3], Stop> {
+pub(super) fn undisturbed() -> Result<[Signal; 3], Stop> {
     let hold =
         |kind| signal(kind).map_err(|error| Stop::new(Exit::Software, format!("signals cannot be handled: {error}")));
     Ok([hold(SignalKind::interrupt())?, hold(SignalKind::terminate())?, hold(SignalKind::hangup())?])
@@ -366,7 +388,7 @@ fn already_there(file: &Path) -> String {
     format!("{file} exists and was not changed; use --replace to write a new file and keep the old one next to it")
 }
 
-fn failed(file: &Path, error: &io::Error) -> Stop {
+pub(super) fn failed(file: &Path, error: &io::Error) -> Stop {
     let file = file.display();
     match error.kind() {
         io::ErrorKind::PermissionDenied => {

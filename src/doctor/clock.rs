@@ -36,7 +36,7 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
         ));
     }
     let synchronized = Path::new(SYNCHRONIZED);
-    if synchronized.exists() {
+    if clock_is_synchronised() {
         report.ok("the network sets the clock (systemd-timesyncd)");
     } else if synchronized.parent().is_some_and(Path::exists) {
         report.warning(
@@ -46,6 +46,12 @@ pub(super) fn look(report: &mut Report<'_>, past: &Past) {
     } else {
         report.note("systemd-timesyncd is not running, so it is unknown whether the network sets the clock");
     }
+}
+
+/// Returns whether systemd-timesyncd has set the clock since the board started.
+#[must_use]
+pub fn clock_is_synchronised() -> bool {
+    Path::new(SYNCHRONIZED).exists()
 }
 
 /// The reason why the clock cannot be right.

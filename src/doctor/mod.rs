@@ -30,6 +30,7 @@ use crate::till::StatusView;
 use pos_core::transaction::Transaction;
 use pos_journal::{Latest, ReaderChange, SetBack};
 
+pub use clock::clock_is_synchronised;
 pub use front::{Front, FrontTill};
 pub use reader::held_by;
 

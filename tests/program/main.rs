@@ -7,6 +7,7 @@
 //! | `config` | examples that must be accepted, and mistakes that must be reported with their remedy |
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop with one fault |
+//! | `first_boot` | `pos-agent first-boot` as the front meets it |
 //! | `health` | `pos-agent health` after an update |
 //! | `help` | width of the help |
 //! | `logging` | destination and level of the log |
@@ -22,6 +23,7 @@ mod cli;
 mod closes;
 mod config;
 mod doctor;
+mod first_boot;
 mod health;
 mod help;
 mod logging;

@@ -14,6 +14,7 @@ use rustix::termios::{LocalModes, tcgetattr};
 
 use crate::counter::Counter;
 
+mod from;
 mod tills;
 
 /// A shop, and the folder of a new terminal for it.

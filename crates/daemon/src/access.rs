@@ -78,6 +78,14 @@ pub fn user_number(name: &str) -> Option<u32> {
     number_of(&read("/etc/passwd"), name)
 }
 
+/// Returns the uid of the user with this name, and the number of its own group.
+#[must_use]
+pub fn user_and_group(name: &str) -> Option<(u32, u32)> {
+    let users = read("/etc/passwd");
+    let user = number_of(&users, name)?;
+    Some((user, fields_of(&users, user)?.get(3)?.parse().ok()?))
+}
+
 /// Returns the name of the user with this uid, or the number if it has no name.
 #[must_use]
 pub fn user_called(number: u32) -> String {

@@ -1,8 +1,8 @@
 //! The answers to setup's questions.
 //!
 //! A file of answers is TOML. A secret in it is a reference: the path of a file. The first boot's page sends the same
-//! answers as JSON, with the secrets' values. Each side refuses the other form: a file of answers holds no secret, and a
-//! page cannot let root read a file.
+//! answers as JSON, with the secrets' values. Each side refuses the other form: a file of answers holds no secret, and
+//! a page cannot let root read a file.
 
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -41,6 +41,8 @@ pub struct Answers {
     pub operator: Vec<OperatorAnswer>,
     /// What the board itself is told.
     pub system: Option<SystemAnswers>,
+    /// The path of the journal; absent for the usual one. Only in a file of answers.
+    pub journal: Option<String>,
 }
 
 /// The gateway's papers.

@@ -11,10 +11,12 @@
 //! answer is any number of [`Reply::Progress`] lines, and then one other [`Reply`].
 //!
 //! The code on the console and on the receipt printer lets one browser in. Root makes the code, compares it and counts
-//! the tries. Until a code was right, root answers [`Request::State`] and [`Request::Enter`] only.
+//! the tries. Until a code was right, root answers [`Request::State`], [`Request::Show`] and
+//! [`Request::Enter`] only.
 
 pub mod answers;
 pub mod message;
+pub mod read;
 
 pub use answers::{
     Answers, GatewayAnswers, OperatorAnswer, PageAnswers, PrinterAnswers, Secret, SystemAnswers, TillAnswers,

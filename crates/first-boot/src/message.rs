@@ -5,8 +5,8 @@ use zeroize::Zeroizing;
 
 use crate::answers::{Answers, WifiAnswers};
 
-/// A request to root's half.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A request to root's half. `Debug` shows its name alone, because a code and answers are secret.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub enum Request {
     /// Asks where the code is shown, and what is known of the board. Answered with [`Reply::State`].
@@ -54,6 +54,23 @@ pub enum Request {
     /// Checks the answers, writes all files, and starts the agent and the front. The progress names each [`Step`].
     /// Answered with [`Reply::Done`] or [`Reply::Faulty`]. What was written before a fault is taken back.
     Write(Box<Answers>),
+}
+
+impl std::fmt::Debug for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::State => "State",
+            Self::Show { .. } => "Show",
+            Self::Enter { .. } => "Enter",
+            Self::Search => "Search",
+            Self::TryPrinter { .. } => "TryPrinter",
+            Self::TryReader { .. } => "TryReader",
+            Self::Clock { .. } => "Clock",
+            Self::Wifi(_) => "Wifi",
+            Self::Check(_) => "Check",
+            Self::Write(_) => "Write",
+        })
+    }
 }
 
 /// A reply of root's half.
@@ -134,7 +151,8 @@ pub struct FoundDevice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Fault {
-    /// The answer, as a path of [`Answers`], for example `gateway.url` or `operator[0].pin`; empty for a device or a disk.
+    /// The answer, as a path of [`Answers`], for example `gateway.url` or `operator[0].pin`; empty for a device or a
+    /// disk.
     pub key: String,
     /// What is wrong, in English.
     pub wrong: String,

@@ -9,44 +9,50 @@ use super::front_file::{FRONT_RULES, FrontAnswers, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
 /// The name of the token's credential and file.
-pub(super) const TOKEN: &str = "gateway-token";
+pub(in crate::cli) const TOKEN: &str = "gateway-token";
 /// The name of the file with the gateway's CA.
-pub(super) const CA: &str = "gateway-ca.pem";
+pub(in crate::cli) const CA: &str = "gateway-ca.pem";
 
 /// The answers so far. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
-pub(super) struct Answers {
-    pub(super) board: String,
-    pub(super) terminal_id: String,
-    pub(super) merchant: Vec<String>,
+pub(in crate::cli) struct Answers {
+    pub(in crate::cli) board: String,
+    pub(in crate::cli) terminal_id: String,
+    pub(in crate::cli) merchant: Vec<String>,
     /// The country of the shop; `None` means that no country's law is known.
-    pub(super) country: Option<String>,
-    pub(super) currency: String,
+    pub(in crate::cli) country: Option<String>,
+    pub(in crate::cli) currency: String,
     /// The maximum amount of one payment; `None` means the gateway's own limit.
-    pub(super) max_amount: Option<String>,
-    pub(super) url: String,
-    pub(super) entity_id: String,
-    pub(super) ca_file: PathBuf,
+    pub(in crate::cli) max_amount: Option<String>,
+    pub(in crate::cli) url: String,
+    pub(in crate::cli) entity_id: String,
+    pub(in crate::cli) ca_file: PathBuf,
     /// `EXTERNAL` or `INTERNAL`; `None` on a live system.
-    pub(super) test_mode: Option<String>,
-    pub(super) reader: String,
-    pub(super) baud: u32,
-    pub(super) printer: Option<Printer>,
+    pub(in crate::cli) test_mode: Option<String>,
+    pub(in crate::cli) reader: String,
+    pub(in crate::cli) baud: u32,
+    pub(in crate::cli) printer: Option<Printer>,
+    /// The language of the terminal; `None` means the usual one.
+    pub(in crate::cli) language: Option<String>,
+    /// The time zone of the closes; `None` means the board's own.
+    pub(in crate::cli) time_zone: Option<String>,
+    /// The path of the journal; `None` means the usual one.
+    pub(in crate::cli) journal: Option<String>,
     /// The front, if a till or the page is connected.
-    pub(super) front: Option<FrontAnswers>,
+    pub(in crate::cli) front: Option<FrontAnswers>,
     /// The path of the configuration; the token and the CA are in the same folder.
-    pub(super) file: PathBuf,
+    pub(in crate::cli) file: PathBuf,
 }
 
 /// The printer.
 #[derive(Clone, Debug)]
-pub(super) struct Printer {
-    pub(super) port: String,
-    pub(super) columns: String,
+pub(in crate::cli) struct Printer {
+    pub(in crate::cli) port: String,
+    pub(in crate::cli) columns: String,
 }
 
 impl Answers {
-    pub(super) fn for_file(file: &Path) -> Self {
+    pub(in crate::cli) fn for_file(file: &Path) -> Self {
         Self {
             board: String::new(),
             terminal_id: "1".to_owned(),
@@ -61,24 +67,27 @@ impl Answers {
             reader: "/dev/pos/reader".to_owned(),
             baud: 115_200,
             printer: None,
+            language: None,
+            time_zone: None,
+            journal: None,
             front: None,
             file: file.to_owned(),
         }
     }
 
     /// Returns the path of the token's file.
-    pub(super) fn token_file(&self) -> PathBuf {
+    pub(in crate::cli) fn token_file(&self) -> PathBuf {
         self.file.with_file_name(TOKEN)
     }
 
     /// Returns whether systemd passes the token to the agent, which cannot read the file itself. This is the case at
     /// the usual path.
-    pub(super) fn has_credential(&self) -> bool {
+    pub(in crate::cli) fn has_credential(&self) -> bool {
         self.file == Path::new(DEFAULT_PATH)
     }
 
     /// Returns the fault in the answer for this key, if any. `pos-front` also checks the front's settings.
-    pub(super) fn fault(&self, key: &str) -> Option<ConfigFault> {
+    pub(in crate::cli) fn fault(&self, key: &str) -> Option<ConfigFault> {
         if key == FRONT_RULES {
             let front = self.front.as_ref().and_then(FrontAnswers::fault);
             return self.fault(PEER_RULES).or(front);
@@ -101,12 +110,12 @@ impl Answers {
     }
 
     /// Returns the configuration that is made from the answers.
-    pub(super) fn config(&self) -> Result<Config, config::Error> {
+    pub(in crate::cli) fn config(&self) -> Result<Config, config::Error> {
         config::parse(&self.text(), &self.file)
     }
 
     /// Returns the text of the configuration.
-    pub(super) fn text(&self) -> String {
+    pub(in crate::cli) fn text(&self) -> String {
         let Self { board, terminal_id, merchant, currency, url, entity_id, reader, baud, .. } = self;
         let merchant = merchant.iter().map(|line| quoted(line)).collect::<Vec<_>>().join(", ");
         let token = match self.has_credential() {
@@ -121,6 +130,12 @@ impl Answers {
             Some(mode) => format!("# A test system; omit this on a live one.\ntest-mode = {}\n", quoted(mode)),
             None => String::new(),
         };
+        let set = |before: &str, value: &Option<String>| {
+            value.as_deref().map(|value| format!("{before}{}\n", quoted(value))).unwrap_or_default()
+        };
+        let language = set("language = ", &self.language);
+        let journal = set("\n[journal]\npath = ", &self.journal);
+        let close = set("\n[close]\ntime-zone = ", &self.time_zone);
         let country = match &self.country {
             Some(country) => format!("# Its law decides which receipts are printed.\ncountry = {}\n", quoted(country)),
             None => String::new(),
@@ -149,7 +164,7 @@ impl Answers {
              # From the acquirer.\n\
              id = {}\n\
              merchant = [{merchant}]\n\
-             {country}\
+             {language}{country}\
              currency = {}\n\
              {max_amount}\
              \n\
@@ -166,7 +181,7 @@ impl Answers {
              ca-file = {}\n\
              {test_mode}\n\
              {printer}\
-             {front}\
+             {journal}{close}{front}\
              {TILLS}",
             quoted(terminal_id),
             quoted(currency),
@@ -178,8 +193,8 @@ impl Answers {
     }
 
     /// Takes the default answers from an earlier configuration.
-    pub(super) fn take_over(&mut self, earlier: &Config) {
-        let Config { terminal, reader, gateway, printer, .. } = earlier;
+    pub(in crate::cli) fn take_over(&mut self, earlier: &Config) {
+        let Config { terminal, reader, gateway, printer, close, .. } = earlier;
         self.terminal_id.clone_from(&terminal.id);
         self.merchant.clone_from(&terminal.merchant);
         self.country.clone_from(&terminal.country);
@@ -194,6 +209,8 @@ impl Answers {
         });
         self.reader.clone_from(&reader.port);
         self.baud = reader.baud;
+        self.language = Some(terminal.language.clone()).filter(|language| language != "en");
+        self.time_zone.clone_from(&close.time_zone);
         self.printer =
             printer.first().map(|first| Printer { port: first.port.clone(), columns: first.columns.to_string() });
     }
@@ -215,7 +232,7 @@ const TILLS: &str = "\
 # rights = [\"several-tills\"]\n";
 
 /// Returns a text as a TOML basic string.
-pub(super) fn quoted(text: &str) -> String {
+pub(in crate::cli) fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
@@ -234,7 +251,7 @@ fn number(typed: &str) -> String {
 
 /// Returns the keys that an earlier file has and the new one lacks, such as `gateway.device-type`. A missing table is
 /// named once.
-pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
+pub(in crate::cli) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
     let new = keys(new);
     let mut found: Vec<String> = Vec::new();
     for (table, key) in keys(earlier) {
@@ -255,7 +272,7 @@ pub(super) fn left_behind(earlier: &str, new: &str) -> Vec<String> {
 
 /// Returns a key's value, without quotes, from the first table with this name. The values of a list are joined with
 /// commas.
-pub(super) fn value(text: &str, table: &str, key: &str) -> Option<String> {
+pub(in crate::cli) fn value(text: &str, table: &str, key: &str) -> Option<String> {
     let mut at = String::new();
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::super::out;
+use super::answers::{Answers, Printer};
 use crate::board::Board;
 use crate::config;
 use crate::doctor;
@@ -42,14 +43,31 @@ const PRINTER_WORDS: [&str; 11] = [
 
 /// A reader that setup found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) port: String,
-    pub(super) who: String,
+pub(in crate::cli) struct Found {
+    pub(in crate::cli) port: String,
+    pub(in crate::cli) who: String,
+}
+
+/// What a search said about a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct Looked {
+    pub(in crate::cli) port: String,
+    pub(in crate::cli) said: String,
+    /// True if the device was found there.
+    pub(in crate::cli) is_there: bool,
+}
+
+impl Looked {
+    /// Shows the line and keeps it.
+    fn told(port: &str, said: String, is_there: bool) -> Self {
+        out::say(&format!("  {port}: {said}"));
+        Self { port: port.to_owned(), said, is_there }
+    }
 }
 
 /// A serial port that exists.
 #[derive(Clone, Debug)]
-pub(super) struct SerialPort {
+pub(in crate::cli) struct SerialPort {
     pub(super) path: String,
     /// The device that the path points to.
     device: PathBuf,
@@ -94,7 +112,7 @@ impl Likely {
 
 /// Returns the serial ports that may have a reader or a printer, the most likely reader's first. Each device is listed
 /// once. The printers of [`printer_ports`] are not listed.
-pub(super) fn serial_ports(board: &Board) -> Vec<SerialPort> {
+pub(in crate::cli) fn serial_ports(board: &Board) -> Vec<SerialPort> {
     let boards = board.reader_ports.iter().cloned().map(|path| (path, true));
     let by_id = in_folder(Path::new("/dev/serial/by-id"), "");
     // These names are for systems on which udev creates none.
@@ -122,7 +140,7 @@ pub(super) fn printer_ports(board: &Board) -> Vec<String> {
 }
 
 /// Probes the ports for a reader up to the first one that has a reader, and shows each result.
-pub(super) async fn reader(ports: &[SerialPort], baud: u32) -> Option<Found> {
+pub(in crate::cli) async fn reader(ports: &[SerialPort], baud: u32, looked: &mut Vec<Looked>) -> Option<Found> {
     for SerialPort { path, likely, .. } in ports {
         let heard = match likely {
             Likely::Printer => {
@@ -132,13 +150,56 @@ pub(super) async fn reader(ports: &[SerialPort], baud: u32) -> Option<Found> {
         };
         match heard {
             Ok(who) => {
-                out::say(&format!("  {path}: {who}"));
+                looked.push(Looked::told(path, who.clone(), true));
                 return Some(Found { port: path.clone(), who });
             }
-            Err(why) => out::say(&format!("  {path}: {why}")),
+            Err(why) => looked.push(Looked::told(path, why, false)),
         }
     }
     None
+}
+
+/// Looks for a printer where the reader is not. A printer's own port is taken as it is. The other ports are asked, the
+/// most likely one first, up to the first one that answers.
+pub(in crate::cli) async fn printers(board: &Board, answers: &mut Answers, columns: &str) -> Vec<Looked> {
+    let reader = real(&answers.reader);
+    let own = printer_ports(board).into_iter().find(|port| reader.is_none() || real(port) != reader);
+    if let Some(port) = own {
+        return vec![Looked::told(&port, "a printer".to_owned(), true)];
+    }
+    asked_for_printers(&left_for_printer(serial_ports(board), &answers.reader), answers, columns).await
+}
+
+/// Asks the ports for a printer up to the first one that answers.
+pub(super) async fn asked_for_printers(ports: &[SerialPort], answers: &mut Answers, columns: &str) -> Vec<Looked> {
+    let mut looked = Vec::new();
+    for SerialPort { path, .. } in ports {
+        answers.printer = Some(Printer { port: path.clone(), columns: columns.to_owned() });
+        let answer = match answers.config() {
+            Ok(config) => printer_answers(&config.printer[0]).await,
+            Err(error) => Err(error.to_string()),
+        };
+        let is_there = answer.is_ok();
+        looked.push(Looked::told(path, answer.map_or_else(|why| why, |()| "a printer".to_owned()), is_there));
+        if is_there {
+            break;
+        }
+    }
+    looked
+}
+
+/// Returns whether a search looks at this port: only a device of the board, and never the console.
+pub(in crate::cli) fn is_of_board(board: &Board, port: &str) -> bool {
+    let device = real(port);
+    device.is_some()
+        && (serial_ports(board).iter().any(|known| device.as_ref() == Some(&known.device))
+            || printer_ports(board).iter().any(|known| real(known) == device))
+}
+
+/// Returns the printers that show themselves, without a byte sent to any other device.
+pub(in crate::cli) fn sure_printers(board: &Board) -> Vec<String> {
+    let serial = serial_ports(board).into_iter().filter(|port| port.likely == Likely::Printer);
+    printer_ports(board).into_iter().chain(serial.map(|port| port.path)).collect()
 }
 
 /// Returns the ports that are left when the reader has its port, the most likely printer's first.

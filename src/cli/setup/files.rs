@@ -32,6 +32,17 @@ impl Prepared {
         Ok(prepared)
     }
 
+    /// Returns the temporary name, under which another program can read the file before it is in place.
+    pub(super) fn beside(&self) -> &Path {
+        &self.beside
+    }
+
+    /// Renames the file to its final name. An existing file is not kept.
+    pub(super) fn put_over(self) -> io::Result<()> {
+        fs::rename(&self.beside, &self.place)?;
+        sync_folder(&self.place)
+    }
+
     /// Gives the file to another user, which only root can do.
     pub(super) fn give_to(&self, user: u32) -> io::Result<()> {
         std::os::unix::fs::chown(&self.beside, Some(user), None)
@@ -86,7 +97,7 @@ pub(super) fn put_all(
 }
 
 /// Restores the earlier state at one path. If this fails, the new file stays, and so does the kept earlier file.
-fn take_back(Placed { place, kept }: &Placed) {
+pub(super) fn take_back(Placed { place, kept }: &Placed) {
     let _ = match kept {
         Some(kept) => fs::rename(kept, place),
         None => fs::remove_file(place),
@@ -116,7 +127,7 @@ fn keep(file: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// Syncs the folder, because only this writes the file's name to the disk.
-fn sync_folder(file: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(file: &Path) -> io::Result<()> {
     File::open(file.parent().unwrap_or(Path::new("/")))?.sync_all()
 }
 

@@ -17,22 +17,24 @@ use super::answers::{quoted, value};
 use crate::config::ConfigFault;
 
 /// The name of the front's file, which is in the folder of the agent's file.
-pub(super) const FRONT: &str = "front.toml";
+pub(in crate::cli) const FRONT: &str = "front.toml";
+/// The name of the file with the logo of the cashier's page.
+pub(in crate::cli) const LOGO: &str = "page-logo";
 /// The till name of the cashier's page.
 const PAGE_TILL: &str = "counter";
 
 /// The key for faults that `pos-front` finds, and for the front's table in the agent's file.
-pub(super) const FRONT_RULES: &str = "front";
+pub(in crate::cli) const FRONT_RULES: &str = "front";
 /// The key of the front's table in the agent's file.
-pub(super) const PEER_RULES: &str = "till.peer";
+pub(in crate::cli) const PEER_RULES: &str = "till.peer";
 /// The user that runs the front.
-pub(super) const FRONT_USER: &str = "pos-front";
+pub(in crate::cli) const FRONT_USER: &str = "pos-front";
 /// The rights that the tills of a shop need every day, as in the manual.
-pub(super) const USUAL_RIGHTS: &str = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
+pub(in crate::cli) const USUAL_RIGHTS: &str = "sale, pre-authorise, capture, refund, reverse, totals, close, read";
 
 /// The kind of till to connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum TillKind {
+pub(in crate::cli) enum TillKind {
     /// A till that speaks ZVT over the network
     Zvt,
     /// A till that speaks the Terminal API (nexo)
@@ -45,28 +47,32 @@ pub(super) enum TillKind {
 
 /// The answers for the front's configuration. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
-pub(super) struct FrontAnswers {
-    pub(super) kind: TillKind,
-    pub(super) name: String,
-    pub(super) from: String,
-    pub(super) port: String,
-    pub(super) rights: String,
-    pub(super) has_operator: bool,
-    pub(super) secret: Secret,
-    pub(super) poi_id: String,
-    pub(super) sale_id: String,
-    pub(super) key_identifier: String,
-    pub(super) key_version: String,
-    pub(super) certificate_name: Option<String>,
+pub(in crate::cli) struct FrontAnswers {
+    pub(in crate::cli) kind: TillKind,
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) from: String,
+    pub(in crate::cli) port: String,
+    pub(in crate::cli) rights: String,
+    pub(in crate::cli) has_operator: bool,
+    pub(in crate::cli) secret: Secret,
+    pub(in crate::cli) poi_id: String,
+    pub(in crate::cli) sale_id: String,
+    pub(in crate::cli) key_identifier: String,
+    pub(in crate::cli) key_version: String,
+    pub(in crate::cli) certificate_name: Option<String>,
+    /// Who may use the page without an operator; `None` means the front's usual answer.
+    pub(in crate::cli) without_sign_in: Option<String>,
+    /// The logo of the page, as the content of its file.
+    pub(in crate::cli) logo: Option<Vec<u8>>,
     /// The uid of the user that runs the front.
-    pub(super) user: String,
+    pub(in crate::cli) user: String,
     /// The path of the front's file.
-    pub(super) file: PathBuf,
+    pub(in crate::cli) file: PathBuf,
 }
 
 /// The till's password or passphrase.
 #[derive(Clone, Debug)]
-pub(super) enum Secret {
+pub(in crate::cli) enum Secret {
     New(Zeroizing<Vec<u8>>),
     /// The existing file stays as it is.
     Kept,
@@ -74,7 +80,7 @@ pub(super) enum Secret {
 }
 
 impl FrontAnswers {
-    pub(super) fn of(kind: TillKind, config: &Path) -> Self {
+    pub(in crate::cli) fn of(kind: TillKind, config: &Path) -> Self {
         let (port, secret) = match kind {
             TillKind::Nexo => ("8443", Secret::New(Zeroizing::new(b"not yet known".to_vec()))),
             _ => ("20007", Secret::None),
@@ -92,22 +98,24 @@ impl FrontAnswers {
             key_identifier: "mykey".to_owned(),
             key_version: "1".to_owned(),
             certificate_name: None,
+            without_sign_in: None,
+            logo: None,
             user: "1".to_owned(),
             file: config.with_file_name(FRONT),
         }
     }
 
-    pub(super) fn has_till(&self) -> bool {
+    pub(in crate::cli) fn has_till(&self) -> bool {
         self.kind != TillKind::Page
     }
 
     /// Returns the path of the till's secret in a folder.
-    pub(super) fn secret_file(&self, folder: &Path) -> PathBuf {
+    pub(in crate::cli) fn secret_file(&self, folder: &Path) -> PathBuf {
         folder.join(format!("{}.{}", self.name, if self.kind == TillKind::Nexo { "nexo" } else { "zvt" }))
     }
 
     /// Returns the new secret, with its path and its owner.
-    pub(super) fn new_secret(&self) -> Option<(PathBuf, &[u8], Option<u32>)> {
+    pub(in crate::cli) fn new_secret(&self) -> Option<(PathBuf, &[u8], Option<u32>)> {
         match &self.secret {
             Secret::New(secret) => Some((self.secret_file(&folder(&self.file)), secret, self.user.parse().ok())),
             Secret::Kept | Secret::None => None,
@@ -115,7 +123,7 @@ impl FrontAnswers {
     }
 
     /// Returns the front's table in the agent's file.
-    pub(super) fn peer(&self) -> String {
+    pub(in crate::cli) fn peer(&self) -> String {
         let till = if self.has_till() { format!(", {}", quoted(&self.name)) } else { String::new() };
         let user = self.user.parse::<u32>().map_or_else(|_| quoted(&self.user), |number| number.to_string());
         let rights = match self.rights == USUAL_RIGHTS {
@@ -140,6 +148,11 @@ impl FrontAnswers {
     fn text(&self, secrets: &Path) -> String {
         // The libraries of nexo tills know only port 8443, so the page then uses another port.
         let https = if self.kind == TillKind::Nexo && self.port == "8443" { "8444" } else { "8443" };
+        let logo = self.logo.as_ref().map(|_| secrets.join(LOGO).display().to_string());
+        let set = |key: &str, value: Option<&str>| {
+            value.map(|value| format!("{key} = {}\n", quoted(value))).unwrap_or_default()
+        };
+        let (logo, without) = (set("logo", logo.as_deref()), set("without-sign-in", self.without_sign_in.as_deref()));
         let page = format!(
             "# The front to the shop's network, written by `pos-agent setup`. The manual (\"The front\") explains every key;\n\
              # after a change: pos-front check, then systemctl restart pos-front.\n\
@@ -151,7 +164,8 @@ impl FrontAnswers {
              \n\
              [page]\n\
              # The till name of the page.\n\
-             till = {}\n",
+             till = {}\n\
+             {logo}{without}",
             quoted(PAGE_TILL)
         );
         let secret = match &self.secret {
@@ -189,12 +203,12 @@ impl FrontAnswers {
     }
 
     /// Returns the final text of the front's file.
-    pub(super) fn final_text(&self) -> String {
+    pub(in crate::cli) fn final_text(&self) -> String {
         self.text(&folder(&self.file))
     }
 
     /// Returns the fault that `pos-front` finds, if any.
-    pub(super) fn fault(&self) -> Option<ConfigFault> {
+    pub(in crate::cli) fn fault(&self) -> Option<ConfigFault> {
         match self.checked() {
             Ok(None) => None,
             Ok(Some(said)) => Some(fault(&said, "write a different value")),
@@ -207,7 +221,10 @@ impl FrontAnswers {
 
     /// Runs `pos-front check` on this configuration, in a folder that only this user can read.
     fn checked(&self) -> io::Result<Option<String>> {
-        let scratch = Scratch::make()?;
+        let scratch = Scratch::make("check")?;
+        if let Some(logo) = &self.logo {
+            fs::write(scratch.0.join(LOGO), logo)?;
+        }
         if let Secret::New(secret) = &self.secret {
             let file = self.secret_file(&scratch.0);
             if file.parent() != Some(&scratch.0) {
@@ -234,7 +251,7 @@ impl FrontAnswers {
     }
 
     /// Shows the next steps after the files are written.
-    pub(super) fn next_steps(&self, agent_runs: bool) {
+    pub(in crate::cli) fn next_steps(&self, agent_runs: bool) {
         out::say(match agent_runs {
             true => "  then systemctl restart pos-front",
             false => "  systemctl enable --now pos-front, then pos-front status",
@@ -264,7 +281,7 @@ impl FrontAnswers {
     }
 
     /// Runs `pos-front check` on the files under their final names.
-    pub(super) fn prove(&self) -> Result<(), Stop> {
+    pub(in crate::cli) fn prove(&self) -> Result<(), Stop> {
         let output = Command::new(front_program()).arg("check").arg("--config").arg(&self.file).output();
         let output =
             output.map_err(|error| Stop::new(Exit::Software, format!("pos-front check cannot start: {error}")))?;
@@ -276,7 +293,7 @@ impl FrontAnswers {
     }
 
     /// Takes the default answers from an earlier file, if it has a till of the same kind.
-    pub(super) fn take_over(&mut self, earlier: &str) {
+    pub(in crate::cli) fn take_over(&mut self, earlier: &str) {
         let (line, till) = match self.kind {
             TillKind::Zvt => ("zvt", "zvt"),
             TillKind::Nexo => ("nexo", "nexo.till"),
@@ -296,11 +313,12 @@ impl FrontAnswers {
 }
 
 /// A temporary folder for a check, which only this user can open.
-struct Scratch(PathBuf);
+#[derive(Debug)]
+pub(in crate::cli) struct Scratch(pub(super) PathBuf);
 
 impl Scratch {
-    fn make() -> io::Result<Self> {
-        let folder = std::env::temp_dir().join(format!("pos-agent-setup-{}", std::process::id()));
+    pub(in crate::cli) fn make(what: &str) -> io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("pos-agent-setup-{what}-{}", std::process::id()));
         DirBuilder::new().mode(0o700).create(&folder)?;
         Ok(Self(folder))
     }
@@ -324,7 +342,7 @@ fn fault(said: &str, remedy: &str) -> ConfigFault {
     ConfigFault { line: None, key: FRONT_RULES.to_owned(), wrong: wrong.to_owned(), remedy: remedy.to_owned() }
 }
 
-pub(super) fn folder(file: &Path) -> PathBuf {
+pub(in crate::cli) fn folder(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("/")).to_owned()
 }
 

@@ -9,7 +9,6 @@ use zeroize::Zeroizing;
 use super::super::exit::{Exit, Stop};
 use super::super::out;
 use super::answers::{Answers, Printer};
-use super::devices::SerialPort;
 use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
 use crate::config;
@@ -33,11 +32,7 @@ pub(super) struct Question<'a> {
 impl Setup {
     pub(super) fn board(&self, answers: &mut Answers) -> Result<Board, Stop> {
         let model = board::model();
-        let recognised = model.as_deref().and_then(board::recognised);
-        let usual = recognised
-            .map_or(if cfg!(target_pointer_width = "64") { "generic-aarch64" } else { "generic-armv7" }, |known| {
-                known.name
-            });
+        let usual = usual_board();
         if let Some(name) = self.board.as_deref().or(self.yes.then_some(usual)) {
             answers.board = name.to_owned();
             return Ok(board::load(name)?);
@@ -232,7 +227,7 @@ impl Setup {
             if matches!(agent, Agent::Absent) {
                 out::say("Looking for a reader:");
                 let ports = devices::serial_ports(board);
-                found = devices::reader(&ports, answers.baud).await;
+                found = devices::reader(&ports, answers.baud, &mut Vec::new()).await;
                 if found.is_none() {
                     none_found(board, ports.is_empty());
                 }
@@ -319,19 +314,9 @@ impl Setup {
         if !ports.is_empty() {
             out::say("Looking for a printer:");
         }
-        for SerialPort { path, .. } in &ports {
-            answers.printer = Some(Printer { port: path.clone(), columns: columns.to_owned() });
-            let answer = match answers.config() {
-                Ok(config) => devices::printer_answers(&config.printer[0]).await,
-                Err(error) => Err(error.to_string()),
-            };
-            match answer {
-                Ok(()) => {
-                    out::say(&format!("  {path}: a printer"));
-                    return Some(path.clone());
-                }
-                Err(why) => out::say(&format!("  {path}: {why}")),
-            }
+        let looked = devices::asked_for_printers(&ports, answers, columns).await;
+        if let Some(found) = looked.into_iter().find(|looked| looked.is_there) {
+            return Some(found.port);
         }
         devices::silent_printer(&ports).filter(|_| !self.yes).map(str::to_owned)
     }
@@ -366,6 +351,12 @@ impl Setup {
     }
 }
 
+/// Returns the board that is recognised, or else the generic one.
+pub(in crate::cli) fn usual_board() -> &'static str {
+    let generic = if cfg!(target_pointer_width = "64") { "generic-aarch64" } else { "generic-armv7" };
+    board::model().as_deref().and_then(board::recognised).map_or(generic, |known| known.name)
+}
+
 /// Shows which ports were searched, and what to do if a reader is connected.
 fn none_found(board: &Board, has_no_port: bool) {
     if has_no_port {
@@ -396,7 +387,7 @@ fn absolute(text: &str) -> PathBuf {
 
 /// Returns a default maximum of about 5,000 EUR. A typing error then exceeds the maximum, and a usual payment does not.
 /// For a currency that is not listed, the person corrects the value if necessary.
-fn usual_max_amount(currency: &str) -> &'static str {
+pub(super) fn usual_max_amount(currency: &str) -> &'static str {
     match currency {
         "JPY" | "ISK" => "800000",
         "KRW" => "8000000",

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use pos_daemon::access;
+use pos_first_boot::{Secret as GivenSecret, TillAnswers};
 use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
 use super::super::{out, person};
 use super::answers::Answers;
+use super::from::over;
 use super::front_file::{
     FRONT, FRONT_RULES, FRONT_USER, FrontAnswers, PEER_RULES, Secret, TillKind, USUAL_RIGHTS, folder,
 };
@@ -63,6 +65,30 @@ pub(super) struct TillOptions {
 }
 
 impl TillOptions {
+    pub(super) fn front_user(&self) -> Option<&str> {
+        self.front_user.as_deref()
+    }
+
+    /// Replaces the answers for which there is an option.
+    pub(super) fn replace_answers(&self, answers: &mut Option<TillAnswers>, file: impl Fn(&PathBuf) -> GivenSecret) {
+        let mut till = answers.take().unwrap_or_default();
+        let kind = self.till.as_ref().and_then(ValueEnum::to_possible_value).map(|kind| kind.get_name().to_owned());
+        over(&mut till.kind, kind.as_ref());
+        over(&mut till.name, self.till_name.as_ref());
+        let addresses = self.till_address.as_ref().map(|typed| typed.split(',').map(str::to_owned).collect());
+        over(&mut till.address, addresses.as_ref());
+        over(&mut till.port, self.till_port.as_ref());
+        over(&mut till.rights, self.till_rights.as_ref());
+        over(&mut till.operator, Some(&true).filter(|_| self.till_operator));
+        over(&mut till.secret, self.till_secret_file.as_ref().map(file).as_ref());
+        over(&mut till.poi_id, self.poi_id.as_ref());
+        over(&mut till.sale_id, self.sale_id.as_ref());
+        over(&mut till.key_identifier, self.key_identifier.as_ref());
+        over(&mut till.key_version, self.key_version.as_ref());
+        over(&mut till.certificate_name, self.certificate_name.as_ref());
+        *answers = (till != TillAnswers::default()).then_some(till);
+    }
+
     /// Refuses options that do not apply to this kind of till.
     fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
         let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));

@@ -6,13 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use super::*;
 
 /// The user id of the front in these tests. No user has this id, so it does not matter whether a user pos-front exists.
-const FRONT_USER: &str = "4711";
+pub(super) const FRONT_USER: &str = "4711";
 /// A passphrase. The next constant is a password.
-const PASSPHRASE: &str = "correct horse battery staple";
+pub(super) const PASSPHRASE: &str = "correct horse battery staple";
 const PASSWORD: &str = "604217";
 
 /// Returns both programs' verdicts on the files.
-fn checked(site: &Site) -> (String, String) {
+pub(super) fn checked(site: &Site) -> (String, String) {
     let ran = |program: PathBuf, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", text(&output));

@@ -1,0 +1,247 @@
+//! What the board itself is told: its time zone, its time servers and its Wi-Fi.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use pos_daemon::settings::is_made_of;
+use pos_first_boot::{Fault, WifiAnswers};
+use zeroize::Zeroizing;
+
+use super::files::{Prepared, sync_folder};
+
+/// The system's time zones.
+const ZONES: &str = "/usr/share/zoneinfo";
+/// The places of the settings, below /etc.
+const SERVERS: &str = "systemd/timesyncd.conf.d/pos-agent.conf";
+const WIFI: &str = "NetworkManager/system-connections/pos-wifi.nmconnection";
+/// The place of the time servers until the next start, if /etc is read-only.
+const SERVERS_UNTIL_RESTART: &str = "/run/systemd/timesyncd.conf.d/pos-agent.conf";
+/// The maximum number of time servers; timesyncd asks one after the other.
+const MOST_SERVERS: usize = 8;
+
+/// The folder of the board's settings: /etc, or a folder of an image or a test.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Etc(pub(in crate::cli) PathBuf);
+
+impl Etc {
+    /// Returns whether this is the running system, whose programs are told about new settings.
+    pub(in crate::cli) fn is_running(&self) -> bool {
+        self.0 == Path::new("/etc") && Path::new("/run/systemd/system").is_dir()
+    }
+
+    /// Runs a program of the running system. Returns whether it succeeded.
+    pub(in crate::cli) fn run(&self, program: &str, arguments: &[&str]) -> bool {
+        let output = || Command::new(program).args(arguments).output();
+        !self.is_running() || output().is_ok_and(|output| output.status.success())
+    }
+
+    /// Sets the time zone and the time servers. Without a zone, the zone stays.
+    pub(in crate::cli) fn set_clock(&self, zone: Option<&str>, servers: &[String]) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if let Some(zone) = zone {
+            faults.extend(self.set_zone(zone).err());
+        }
+        match faulty_servers(servers) {
+            Some(fault) => faults.push(fault),
+            None => {
+                faults.extend(self.set_servers(servers).err());
+                self.run("systemctl", &["try-restart", "systemd-timesyncd.service"]);
+            }
+        }
+        faults
+    }
+
+    fn set_zone(&self, zone: &str) -> Result<(), Fault> {
+        let there = Path::new(ZONES).join(zone);
+        let is_name = is_made_of(zone, 64, |byte| byte.is_ascii_alphanumeric() || b"_-+/".contains(&byte));
+        if !is_name || zone.starts_with('/') || !there.is_file() {
+            let remedy = "write the name of a zone in /usr/share/zoneinfo, for example Europe/Berlin";
+            return Err(fault("time-zone", format!("there is no time zone {zone:?}"), remedy));
+        }
+        let link = self.0.join("localtime");
+        let kept = || -> io::Result<()> {
+            let beside = self.0.join(format!(".localtime.{}", std::process::id()));
+            symlink(&there, &beside)?;
+            fs::rename(&beside, &link).inspect_err(|_| drop(fs::remove_file(&beside)))?;
+            sync_folder(&link)?;
+            // Debian keeps the name here too.
+            let name = self.0.join("timezone");
+            if name.exists() { self.keep("timezone", format!("{zone}\n").as_bytes(), 0o644) } else { Ok(()) }
+        };
+        kept().map_err(|error| not_kept("time-zone", &link, &error))
+    }
+
+    fn set_servers(&self, servers: &[String]) -> Result<(), Fault> {
+        let place = self.0.join(SERVERS);
+        if servers.is_empty() {
+            return match fs::remove_file(&place) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    Err(not_kept("system.time-servers", &place, &error))
+                }
+                _ => Ok(()),
+            };
+        }
+        let text = format!("# Written by `pos-agent setup`.\n[Time]\nNTP={}\n", servers.join(" "));
+        self.keep(SERVERS, text.as_bytes(), 0o644).map_err(|error| {
+            if self.is_running() {
+                let until_restart = Path::new(SERVERS_UNTIL_RESTART);
+                let written = fs::create_dir_all(until_restart.parent().unwrap_or(Path::new("/run")));
+                // The fault below is told in any case.
+                let _ = written.and_then(|()| fs::write(until_restart, &text));
+            }
+            not_kept("system.time-servers", &place, &error)
+        })
+    }
+
+    /// Joins a wireless network through NetworkManager. The password is only in NetworkManager's own file.
+    pub(in crate::cli) fn join_wifi(&self, name: &str, password: Option<&str>) -> Vec<Fault> {
+        if let Some(fault) = faulty_wifi(name, password) {
+            return vec![fault];
+        }
+        if let Err(error) = self.keep(WIFI, keyfile(name, password).as_bytes(), 0o600) {
+            return vec![not_kept("system.wifi", &self.0.join(WIFI), &error)];
+        }
+        let joins = self.run("nmcli", &["--wait", "10", "connection", "reload"])
+            && self.run("nmcli", &["--wait", "30", "connection", "up", "id", "pos-wifi"]);
+        if joins {
+            return Vec::new();
+        }
+        vec![fault(
+            "system.wifi",
+            "the board cannot join this network".to_owned(),
+            "check the name, the password and the distance, then try again",
+        )]
+    }
+
+    /// Returns whether the board can join a wireless network through NetworkManager.
+    pub(in crate::cli) fn has_wifi(&self) -> bool {
+        let devices = || Command::new("nmcli").args(["-t", "-f", "TYPE", "device"]).output();
+        self.is_running()
+            && devices().is_ok_and(|said| said.stdout.split(|byte| *byte == b'\n').any(|line| line == b"wifi"))
+    }
+
+    fn keep(&self, name: &str, content: &[u8], mode: u32) -> io::Result<()> {
+        let place = self.0.join(name);
+        fs::create_dir_all(place.parent().unwrap_or(&self.0))?;
+        Prepared::write(&place, content, mode)?.put_over()
+    }
+}
+
+/// Returns the fault in the board's answers, if any.
+pub(super) fn faulty_servers(servers: &[String]) -> Option<Fault> {
+    let is_name = |server: &String| {
+        is_made_of(server, 253, |byte| byte.is_ascii_alphanumeric() || b".-:".contains(&byte))
+            && !server.starts_with('-')
+    };
+    (servers.len() > MOST_SERVERS || !servers.iter().all(is_name)).then(|| {
+        let remedy = "write up to 8 names or addresses, for example [\"pool.ntp.org\"]";
+        fault("system.time-servers", "is no list of time servers".to_owned(), remedy)
+    })
+}
+
+/// Returns the fault in the name or the password of a wireless network, if any (IEEE 802.11: up to 32 bytes; WPA: 8 to
+/// 63 ASCII characters).
+pub(super) fn faulty_wifi(name: &str, password: Option<&str>) -> Option<Fault> {
+    let fits =
+        |password: &str| (8..=63).contains(&password.len()) && password.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if !(1..=32).contains(&name.len()) {
+        let remedy = "write the network's name, up to 32 characters";
+        return Some(fault("system.wifi.name", "is no name of a network".to_owned(), remedy));
+    }
+    let is_key = |password: &str| password.len() == 64 && password.bytes().all(|byte| byte.is_ascii_hexdigit());
+    password.filter(|password| !fits(password) && !is_key(password)).map(|_| {
+        let remedy = "write 8 to 63 letters, digits and signs; omit it for an open network";
+        fault("system.wifi.password", "is no password of a network".to_owned(), remedy)
+    })
+}
+
+/// Returns the file of the connection. The name is a list of bytes, so that it needs no escapes.
+fn keyfile(name: &str, password: Option<&str>) -> Zeroizing<String> {
+    let name = name.bytes().map(|byte| format!("{byte};")).collect::<String>();
+    let mut text = Zeroizing::new(String::with_capacity(1024));
+    *text += "[connection]\nid=pos-wifi\ntype=wifi\n\n[wifi]\nmode=infrastructure\nssid=";
+    *text += &name;
+    if let Some(password) = password {
+        *text += "\n\n[wifi-security]\nkey-mgmt=wpa-psk\npsk=";
+        for (n, letter) in password.chars().enumerate() {
+            match letter {
+                '\\' => *text += "\\\\",
+                // A space at the start would be lost.
+                ' ' if n == 0 => *text += "\\s",
+                other => text.push(other),
+            }
+        }
+    }
+    *text += "\n\n[ipv4]\nmethod=auto\n\n[ipv6]\nmethod=auto\n";
+    text
+}
+
+/// Returns the answers about a wireless network, whose password is a value.
+pub(in crate::cli) fn wifi_of(wifi: &WifiAnswers) -> (&str, Option<&str>) {
+    let password = match &wifi.password {
+        Some(pos_first_boot::Secret::Value(password)) => Some(password.as_str()),
+        _ => None,
+    };
+    (&wifi.name, password)
+}
+
+fn not_kept(key: &str, place: &Path, error: &io::Error) -> Fault {
+    fault(key, format!("{}: {error}", place.display()), "make the place writable, or set it on the board by hand")
+}
+
+fn fault(key: &str, wrong: String, remedy: &str) -> Fault {
+    Fault { key: key.to_owned(), wrong, remedy: remedy.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn the_clock_is_set_below_the_folder_and_a_name_never_leaves_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let etc = Etc(folder.path().to_owned());
+        fs::write(folder.path().join("timezone"), "Etc/UTC\n").unwrap();
+        let servers = ["pool.ntp.org".to_owned(), "192.0.2.1".to_owned()];
+        if Path::new(ZONES).join("Europe/Berlin").is_file() {
+            assert_eq!(etc.set_clock(Some("Europe/Berlin"), &servers), []);
+            let zone = fs::read_link(folder.path().join("localtime")).unwrap();
+            assert_eq!(zone, Path::new(ZONES).join("Europe/Berlin"));
+            assert_eq!(fs::read_to_string(folder.path().join("timezone")).unwrap(), "Europe/Berlin\n");
+        } else {
+            assert_eq!(etc.set_clock(None, &servers), []);
+        }
+        let kept = fs::read_to_string(folder.path().join(SERVERS)).unwrap();
+        assert!(kept.ends_with("[Time]\nNTP=pool.ntp.org 192.0.2.1\n"), "{kept}");
+        assert_eq!(etc.set_clock(None, &[]), []);
+        assert!(!folder.path().join(SERVERS).exists());
+        for zone in ["", "/etc/passwd", "../../../etc/passwd", "Europe", "Mars/Base", "a\nb"] {
+            assert_eq!(etc.set_clock(Some(zone), &[])[0].key, "time-zone", "{zone:?}");
+        }
+        for server in ["", "a b", "a\n[Time]", "-x"] {
+            assert_eq!(etc.set_clock(None, &[server.to_owned()])[0].key, "system.time-servers", "{server:?}");
+        }
+    }
+
+    #[test]
+    fn a_network_is_kept_in_a_closed_file_and_no_name_or_password_ends_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let etc = Etc(folder.path().to_owned());
+        assert_eq!(etc.join_wifi("Shöp\n[x]", Some(" pass\\word=;#")), []);
+        let place = folder.path().join(WIFI);
+        assert_eq!(fs::metadata(&place).unwrap().permissions().mode() & 0o777, 0o600);
+        let kept = fs::read_to_string(place).unwrap();
+        let name = "ssid=83;104;195;182;112;10;91;120;93;\n";
+        assert!(kept.contains(name) && kept.contains("psk=\\spass\\\\word=;#\n"), "{kept}");
+        let wrong = [("", None), ("x", Some("short")), ("x", Some("pass\nword")), ("x", Some("pässwörter"))];
+        for (name, password) in wrong {
+            assert!(!etc.join_wifi(name, password).is_empty(), "{name:?}");
+        }
+        assert!(!keyfile("Open", None).contains("security"));
+    }
+}
