@@ -72,6 +72,8 @@ export function answersOf({ values, secrets, people }) {
     },
     till: tillOf(v, secrets),
     page: { "without-sign-in": v("page.without-sign-in"), logo: secret(values["page.logo"]) },
+    // The first payment is made in training.
+    training: true,
     operator: people.map(({ name, role, pin }) => ({ name: name.trim(), role, pin: { value: pin } })),
     system: { "time-servers": listOf(values["system.time-servers"], /[\s,]+/) },
   };

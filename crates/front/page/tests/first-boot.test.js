@@ -56,8 +56,8 @@ test("the answers have the names of the contract, and every one that the page as
     const known = fieldsOf(type);
     for (const name of Object.keys(value)) assert.ok(known.includes(name), `${type}: ${name}`);
   }
-  // The board is found by root's half. The rights are the usual ones, and the Wi-Fi is joined before.
-  const notAsked = { Answers: ["board", "max-amount"], TillAnswers: ["rights", "operator"], SystemAnswers: ["wifi"] };
+  // The board and the journal's place are found by root's half. The rights are the usual ones, and the Wi-Fi is joined before.
+  const notAsked = { Answers: ["board", "max-amount", "journal"], TillAnswers: ["rights", "operator"], SystemAnswers: ["wifi"] };
   for (const [type, value] of inside) {
     assert.deepEqual(fieldsOf(type).filter((name) => !(name in value)), notAsked[type] ?? [], type);
   }
