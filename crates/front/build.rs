@@ -1,5 +1,5 @@
-//! Packs the cashier's page and the customer's screen. A new file in `page/` is served without a change to the code.
-//! The page's tests, `package.json` and Markdown files are left out.
+//! Packs the cashier's page, the customer's screen and the page of the first boot. A new file in `page/` is served
+//! without a change to the code. The page's tests, `package.json` and Markdown files are left out.
 //!
 //! A document contains all that its first screen needs: HTML, `start.js`, style sheets, images, the imported modules,
 //! and the first words of one language. `bundle` joins the modules. Comments and whitespace are removed from scripts
@@ -44,6 +44,9 @@ const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 /// The groups of words that only `support.js` needs.
 const SUPPORT_WORDS: [&str; 3] = ["customers-screen", "devices", "doctor"];
 
+/// The folder with the words that only the page of the first boot needs, one file for each language.
+const FIRST_BOOTS_WORDS: &str = "words/first-boot/";
+
 fn main() -> io::Result<()> {
     let page = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("page");
     // Cargo watches the whole folder, including files that are added later.
@@ -56,15 +59,20 @@ fn main() -> io::Result<()> {
         String::from_utf8(found.clone()).map_err(io::Error::other)
     };
     let read = |module: &str| text(&format!("{module}.js")).map_err(|error| error.to_string());
-    let join = |version: &str| -> Result<[Bundle; 2], String> {
-        Ok([bundle::join("main", Some("later"), &read, version)?, bundle::join("customer", None, &read, version)?])
+    let join = |version: &str| -> Result<[Bundle; 3], String> {
+        Ok([
+            bundle::join("main", Some("later"), &read, version)?,
+            bundle::join("customer", None, &read, version)?,
+            bundle::join("first-boot", None, &read, version)?,
+        ])
     };
     // The version is in the scripts, so it is the digest of scripts that do not have it yet.
     let version = version(&files, &join("").map_err(io::Error::other)?);
-    let [cashiers_bundle, customers_bundle] = join(&version).map_err(io::Error::other)?;
+    let [cashiers_bundle, customers_bundle, first_boots_bundle] = join(&version).map_err(io::Error::other)?;
 
     let start = element("script", &script(&text("start.js")?))?;
     let icons = text("icons.svg")?;
+    let style = element("style", &text("style.css")?)?;
     let document = |name: &str, styles: &[&str], module: &str, bundle: &Bundle| {
         let code = [
             ("<script src=\"/assets/start.js\"></script>".to_owned(), start.clone()),
@@ -84,27 +92,39 @@ fn main() -> io::Result<()> {
     let cashiers_document = document("index.html", &["style.css"], "main", &cashiers_bundle)?;
     let customers_document = document("customer.html", &["style.css", "customer.css"], "customer", &customers_bundle)?;
 
+    let first_boots_document =
+        document("first-boot.html", &["style.css", "first-boot.css"], "first-boot", &first_boots_bundle)?;
+
     let mut packer = Packer { out, pieces: BTreeMap::new(), files: String::new() };
-    for name in files.keys().filter(|name| name.starts_with("words/")) {
+    let of_all = |name: &&String| name.starts_with("words/") && !name.starts_with(FIRST_BOOTS_WORDS);
+    for name in files.keys().filter(of_all) {
         let language = Path::new(name).file_stem().and_then(|stem| stem.to_str()).expect("it has letters");
         let parts = words(&text(name)?)?;
         let [first, later, customers, support] = parts.each_ref().map(|part| part.as_bytes());
         let all: [&[u8]; 9] = [b"{", first, b",", later, b",", customers, b",", support, b"}"];
         packer.file(&format!("/assets/{language}.json"), "", &all)?;
         packer.file(&format!("/assets/{language}-rest.json"), "", &[b"{", later, b"}"])?;
+        let first_boots = group(&text(&format!("{FIRST_BOOTS_WORDS}{language}.json"))?, "boot")?;
+        let own = first_boots.as_bytes();
+        for (path, [head, shell, end], words) in [
+            ("/", &cashiers_document, &[first][..]),
+            ("/customer", &customers_document, &[first, b",", customers]),
+            ("/first-boot", &first_boots_document, &[first, b",", own]),
+        ] {
+            let head = format!("{head}{language}");
+            // The style sheet of all documents is a piece of its own.
+            let (before, after) = shell.split_once(&style).expect("the document has it");
+            let frame = [&head, before, &style, after].map(str::as_bytes);
+            packer.file(path, language, &[&frame, words, &[end.as_bytes()]].concat())?;
+        }
+        packer.file(&format!("/assets/first-boot-{language}.json"), "", &[b"{", first, b",", own, b"}"])?;
         packer.file(&format!("/assets/{language}-support.json"), "", &[b"{", support, b"}"])?;
-        let [head, shell, end] = &cashiers_document;
-        let head = format!("{head}{language}");
-        packer.file("/", language, &[head.as_bytes(), shell.as_bytes(), first, end.as_bytes()])?;
-        let [head, shell, end] = &customers_document;
-        let (head, end) = (format!("{head}{language}"), end.as_bytes());
-        packer.file("/customer", language, &[head.as_bytes(), shell.as_bytes(), first, b",", customers, end])?;
     }
     packer.file("/assets/later.js", "", &[script(&cashiers_bundle.later).as_bytes()])?;
     let support = text("support.js")?.replace("@VERSION@", &version);
     packer.file("/assets/support.js", "", &[script(&support).as_bytes()])?;
     let is_joined = |name: &str| name.ends_with(".js") || name.starts_with("words/") || name.ends_with(".html");
-    let inlined = ["icons.svg", "style.css", "customer.css"];
+    let inlined = ["icons.svg", "style.css", "customer.css", "first-boot.css"];
     for (name, content) in files.iter().filter(|(name, _)| !is_joined(name) && !inlined.contains(&name.as_str())) {
         packer.file(&format!("/assets/{name}"), "", &[content])?;
     }
@@ -224,6 +244,13 @@ fn words(file: &str) -> io::Result<[String; 4]> {
         let text = Value::Object(part).to_string().replace('<', "\\u003c");
         text[1..text.len() - 1].to_owned()
     }))
+}
+
+/// Returns the words of a file as a group with this name, without the braces around it.
+fn group(file: &str, name: &str) -> io::Result<String> {
+    let words: Map<String, Value> = serde_json::from_str(file)?;
+    let words = Value::Object(words).to_string().replace('<', "\\u003c");
+    Ok(format!("{name:?}:{words}"))
 }
 
 /// Writes the pieces, and the list of files that consist of them.

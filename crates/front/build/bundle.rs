@@ -53,13 +53,13 @@ pub(crate) fn join(
     }
     let is_first = |name: &String| modules[..count].iter().any(|module| module.name == *name);
     let imported = modules[count..].iter().flat_map(|module| &module.imports).map(|(name, _)| name);
-    let mut shared: Vec<String> = imported.filter(|name| is_first(name)).map(|name| format!("${name}")).collect();
+    let mut shared: Vec<String> = imported.filter(|name| is_first(name)).map(|name| variable(name)).collect();
     shared.sort();
     shared.dedup();
     let shared = shared.join(", ");
     let loaded = format!("import(`/assets/{later}.js?${{tries}}`).then((found) => found.v{version}({{ {shared} }}))");
     let rest = scripts[count..].concat();
-    let second = format!("export const v{version} = ({{ {shared} }}) => {{\n{rest}return ${later};\n}};\n");
+    let second = format!("export const v{version} = ({{ {shared} }}) => {{\n{rest}return {};\n}};\n", variable(later));
     Ok(Bundle { first: text.replace(&import, &loaded), later: second })
 }
 
@@ -101,7 +101,7 @@ impl Module {
                 let (what, from) =
                     import.strip_suffix(".js\";").and_then(|it| it.split_once(" from \"./")).ok_or_else(odd)?;
                 imports.push((from.to_owned(), imported(what).ok_or_else(odd)?));
-                format!("const {} = ${from};", what.trim_start_matches("* as "))
+                format!("const {} = {};", what.trim_start_matches("* as "), variable(from))
             } else if let Some(export) = line.strip_prefix("export ") {
                 exports.push(declared(export).ok_or_else(odd)?.to_owned());
                 export.to_owned()
@@ -125,8 +125,14 @@ impl Module {
             later == Some(name.as_str()) || imports().any(|(_, names)| names.is_empty() || names.contains(*export))
         };
         let returned: Vec<&str> = exports.iter().filter(is_used).map(String::as_str).collect();
-        format!("const ${name} = (() => {{\n{body}return {{ {} }};\n}})();\n", returned.join(", "))
+        let variable = variable(name);
+        format!("const {variable} = (() => {{\n{body}return {{ {} }};\n}})();\n", returned.join(", "))
     }
+}
+
+/// Returns the variable of a module. A module's name may have a hyphen, which a variable's must not have.
+fn variable(name: &str) -> String {
+    format!("${}", name.replace('-', "_"))
 }
 
 /// Returns the names in `{ a, b }`; none for `* as a`.

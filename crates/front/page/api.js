@@ -13,6 +13,15 @@ export class Problem extends Error {
 /** No answer: it is unknown whether the request was received. */
 export class Lost extends Error {}
 
+/** The time in which a request that was not received is sent again automatically; afterwards a person decides. */
+export const REPEAT_MS = 10000;
+/** The problems after which the request may have been carried out, or could not be asked. */
+export const PASSING = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
+/** The refusals with 5xx after which it is certain that no transaction was begun. */
+const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
+/** Checks whether the request for a transaction may have begun it although it was refused. */
+export const mayHaveBegun = ({ code, status }) => PASSING.includes(code) || (status >= 500 && !KNOWN_500.includes(code));
+
 /**
  * The wait for an answer in seconds, by method and path; "" is for all others. The build writes the figures from the
  * table of the agent's routes.

@@ -1,18 +1,15 @@
 // The transaction in hand: an event goes in, the next state and its effects come out. No DOM, no network, no clock.
 // This file implements the rules about money in README.md.
 
+import { mayHaveBegun, REPEAT_MS } from "./api.js";
 import { EMPTY, isDraft } from "./draft.js";
 
-/** The time in which a request that was not received is sent again automatically; afterwards a person decides. */
-export const REPEAT_MS = 10000;
 export const RETRY_MS = 700;
 
 /** The kinds for which the customer's card is read. */
 export const NEEDS_CARD = ["sale", "pre-authorisation", "credit", "store-card"];
 /** The number of this page's references that are remembered as its own. */
 const OWN = 50;
-/** The problems after which the request may have been carried out, or could not be asked. */
-export const PASSING = ["no-answer", "agent-down", "no-place", "timeout", "too-many-requests"];
 
 export const isUnconfirmed = (sale) => sale?.state === "unconfirmed" || sale?.state === "unconfirmed-finishing";
 /**
@@ -253,7 +250,7 @@ const OF_JOB = {
   "post-refused"(state, event) {
     if (state.job.phase === "known") return [state, []];
     const { job } = state;
-    if (PASSING.includes(event.problem.code) || event.problem.status >= 500 && !KNOWN_500.includes(event.problem.code)) {
+    if (mayHaveBegun(event.problem)) {
       return [withJob(state, { posting: false }), [again(job)]];
     }
     const keeps = event.problem.code === "supervisor-needed" || event.problem.code === "unauthorized";
@@ -300,8 +297,6 @@ const OF_JOB = {
 /** The events that the state machine knows. */
 export const EVENTS = Object.keys({ ...HANDLERS, ...OF_JOB });
 
-/** The refusals with 5xx after which it is certain that no transaction was begun. */
-const KNOWN_500 = ["not-ready", "printer", "journal", "gateway"];
 const SOUND_OF_STEP = { "remove-card": "card", "pin-wrong": "attention", "try-again": "attention" };
 
 const forget = (job) => ({ do: "forget", reference: job.reference, till: job.sale?.till });

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { PASSING, screenOf } from "../state.js";
+import { PASSING } from "../api.js";
+import { screenOf } from "../state.js";
 import { play, up, view } from "./playing.js";
 
 const { cases, passing, afterTheLook } = JSON.parse(readFileSync(new URL("../../../till-api/src/follow-cases.json", import.meta.url)));

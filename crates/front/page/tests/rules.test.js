@@ -3,7 +3,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { begin, isRunning, isUnconfirmed, isUnderWay, mayBeReplaced, mayCancel, mayTryAgain, reduce, REPEAT_MS, screenOf, waitOf, whose } from "../state.js";
+import { REPEAT_MS } from "../api.js";
+import { begin, isRunning, isUnconfirmed, isUnderWay, mayBeReplaced, mayCancel, mayTryAgain, reduce, screenOf, waitOf, whose } from "../state.js";
 import { EMPTY } from "../draft.js";
 import { ended, play, T, up, view } from "./playing.js";
 

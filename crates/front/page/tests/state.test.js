@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { EVENTS, begin, isUnderWay, mayCancel, REPEAT_MS, screenOf, waitOf } from "../state.js";
+import { REPEAT_MS } from "../api.js";
+import { EVENTS, begin, isUnderWay, mayCancel, screenOf, waitOf } from "../state.js";
 import { ended, play, T, up, view } from "./playing.js";
 
 const REQUEST = { kind: "sale", amount: "12.34" };

@@ -15,6 +15,8 @@
 //! | `taps` | the number of taps that a cashier needs |
 //! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
+//! | `first_boot` | the first boot: each step, restarts and lost connections, other browsers, the first payments |
+//! | `new_board` | a board at its first boot, as a browser meets it |
 //! | `devices` | paired devices, and the doctor's findings |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |
@@ -34,7 +36,9 @@ mod counter;
 mod customer;
 mod devices;
 mod draft;
+mod first_boot;
 mod line;
+mod new_board;
 mod pairs;
 mod plays;
 mod receipts;

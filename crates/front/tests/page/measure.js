@@ -4,10 +4,11 @@ const faults = [];
 const dialog = document.querySelector("dialog[open]");
 const visible = (e) => { const r = e.getBoundingClientRect(); return r.width > 2 && r.height > 2 && getComputedStyle(e).visibility !== "hidden" && !e.closest(".unseen, .skip, [hidden]") && (!dialog || dialog.contains(e)) && (!e.closest("details:not([open])") || e.tagName === "SUMMARY"); };
 const name = (e) => `${e.tagName.toLowerCase()}${e.id ? "#" + e.id : ""}.${e.className?.baseVal ?? e.className} "${(e.innerText ?? "").slice(0, 30)}"`;
-for (const e of document.querySelectorAll("button, input, h1, h2, p, span, strong, dd, td, th, output, pre")) {
+for (const e of document.querySelectorAll("button, input, select, textarea, h1, h2, p, span, strong, dd, td, th, output, pre")) {
   if (!visible(e)) continue;
-  const r = e.getBoundingClientRect();
-  if (/^(button|input)$/i.test(e.tagName) && (r.height < 43.5 || r.width < 43.5)) faults.push(`small target ${Math.round(r.width)}x${Math.round(r.height)} ${name(e)}`);
+  // A whole card is the target of the dot in it.
+  const r = (e.closest("label.card") ?? e).getBoundingClientRect();
+  if (/^(button|input|select|textarea)$/i.test(e.tagName) && (r.height < 43.5 || r.width < 43.5)) faults.push(`small target ${Math.round(r.width)}x${Math.round(r.height)} ${name(e)}`);
   if (r.right > innerWidth + 1 || r.left < -1) faults.push(`out of the screen ${name(e)}`);
   const size = parseFloat(getComputedStyle(e).fontSize);
   if (size < 11 && (e.innerText ?? "").trim()) faults.push(`small text ${size}px ${name(e)}`);
@@ -28,7 +29,7 @@ for (const sel of ["#main", ".running .act", ".end .panel", "dialog"]) {
   if (e && (sel !== "#main" || document.querySelector(".pay, .sale, .pin, .panel, .idle")) && e.scrollHeight > e.clientHeight + 1) faults.push(`scrolls ${sel} ${e.scrollHeight}>${e.clientHeight}`);
 }
 // A person must see at least one thing to do without scrolling.
-const act = [...document.querySelectorAll("#main button, #main input, dialog[open] button, dialog[open] input")].find(visible);
+const act = [...document.querySelectorAll("#main button, #main input, #main select, dialog[open] button, dialog[open] input")].find(visible);
 if (act && act.getBoundingClientRect().bottom > innerHeight + 1) faults.push(`below the fold ${name(act)}`);
 const parts = [...document.querySelectorAll("#main button, #main h1, #main .figure, #main .lines p, #main .ring, .stages, #main .sum")].filter(visible);
 for (const a of parts) for (const c of parts) {
