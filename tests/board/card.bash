@@ -61,6 +61,15 @@ step_start() {
   must "systemctl show -P RuntimeWatchdogUSec; ls /dev/watchdog0; journalctl --list-boots --no-pager | wc -l; ls -d /var/log/journal/*"
   says 15s
   tell
+  [[ -z $PACKAGE ]] || installs_the_package
+}
+
+# Installs another package than the image's, as a technician does: apt makes the root writable.
+installs_the_package() {
+  put "$PACKAGE" /var/tmp/pos-agent.deb 644
+  must "apt-get install --yes --allow-downgrades /var/tmp/pos-agent.deb; rm /var/tmp/pos-agent.deb; sync
+    dpkg-query --show pos-agent"
+  tell
 }
 
 # Cuts the power of a starting board after at most so many seconds, and starts it again.
