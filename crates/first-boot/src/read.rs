@@ -253,12 +253,12 @@ impl<'a> Table<'a> {
         truth
     }
 
-    fn table(&mut self, key: &str) -> Option<Table<'a>> {
+    fn table(&mut self, key: &str) -> Option<Self> {
         let value = self.take(key)?;
         Table::of(value, format!("{}{key}.", self.path), self.source, self.faults)
     }
 
-    fn tables(&mut self, key: &str) -> Vec<Table<'a>> {
+    fn tables(&mut self, key: &str) -> Vec<Self> {
         match self.take(key) {
             None => Vec::new(),
             Some(Value::Array(items)) => {

@@ -186,7 +186,7 @@ impl Browsers {
     /// Checks whether this is the cookie of a paired browser. It is compared with all of them in constant time.
     pub(crate) fn is_paired(&self, cookie: &str) -> bool {
         let digest = digest_of(cookie);
-        self.inner(Instant::now()).paired.iter().fold(false, |found, browser| browser.has(&digest) || found)
+        self.inner(Instant::now()).paired.iter().filter(|browser| browser.has(&digest)).count() > 0
     }
 
     /// Returns the paired browsers. The one with the cookie `own` has the mark `own`.

@@ -133,7 +133,7 @@ async fn each_part_for_devices_in_each_language_and_size() {
     let counter = Counter::open_with(Options::default(), PAIRED).await;
     serve_doctor(&counter);
     let mut faults = Vec::new();
-    for (n, language) in Language::ALL.into_iter().enumerate() {
+    for (n, language) in Language::ALL.iter().enumerate() {
         let page = driver.browser().await;
         let mut eye = Eye::of(&page, language.code(), n, &SIZES);
         page.open(&counter.url, language.code(), SIZES[2]).await;
