@@ -27,6 +27,8 @@ pub struct Answers {
     pub language: Option<String>,
     /// The time zone of the shop, for example `Europe/Berlin`.
     pub time_zone: Option<String>,
+    /// True if training is allowed, whose transactions read no card and move no money.
+    pub training: Option<bool>,
     /// The reader's port.
     pub reader: Option<String>,
     /// The printer; absent for none, if it was asked for.

@@ -90,6 +90,7 @@ fn read_answers(mut table: Table<'_>) -> Answers {
         max_amount: table.text("max-amount"),
         language: table.text("language"),
         time_zone: table.text("time-zone"),
+        training: table.truth("training"),
         reader: table.text("reader"),
         printer: table.table("printer").map(|mut table| {
             let printer = PrinterAnswers { port: table.needed("port"), columns: table.number("columns") };
@@ -343,6 +344,7 @@ mod tests {
             max_amount: text("5000.00"),
             language: text("fr"),
             time_zone: text("Europe/Paris"),
+            training: Some(true),
             reader: text("/dev/ttyACM0"),
             printer: Some(PrinterAnswers { port: "/dev/usb/lp0".to_owned(), columns: Some(42) }),
             gateway: GatewayAnswers {
