@@ -1,6 +1,6 @@
 //! Checks any bytes as a request of the first boot's page, and as a file of answers. Reading ends without a panic. What
-//! is read is written and read again as the same. A page names no file, a file of answers holds no secret, and every fault
-//! is told in one line.
+//! is read is written and read again as the same. A page names no file, and a file of answers holds no secret. Every
+//! fault is told in one line.
 
 use pos_first_boot::read::{Source, answers, request};
 use pos_first_boot::{Answers, Fault, Request, Secret};

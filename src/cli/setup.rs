@@ -77,16 +77,18 @@ a file. Setup then also adds the operators, and writes the board's udev rules:
   kind = \"page\"
 
   [page]
-  without-sign-in = \"nobody\"
+  without-sign-in = \"board\"
 
   [[operator]]
   name = \"Anna\"
   role = \"supervisor\"
   pin = { file = \"anna.pin\" }
 
-Other keys: board, country, max-amount, reader, printer = { port, columns },
-journal; in [till] the options below without till-; page.logo = { file };
-in [system] time-servers, wifi = { name, password = { file } }.
+Other keys: board, country, max-amount, training = true, reader, journal,
+printer = { port, columns }. In [till]: name, address = [\"192.168.1.20\"],
+port, secret = { file }, rights, operator = true, and for nexo the options
+below. In [page]: logo = { file }. In [system]: time-servers = [\"NAME\"],
+wifi = { name, password = { file } }.
 
 Examples:
   pos-agent setup

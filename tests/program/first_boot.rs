@@ -151,6 +151,7 @@ impl Board {
             merchant: Some(vec!["Corner Shop".to_owned()]),
             currency: text("EUR"),
             language: text("de"),
+            training: Some(true),
             reader: Some(self.shop.reader.place()),
             printer: Some(PrinterAnswers { port: self.printer.place(), columns: Some(42) }),
             gateway: GatewayAnswers {
@@ -195,6 +196,7 @@ impl Board {
         );
         let config = config::load(&self.path("etc/config.toml")).unwrap();
         assert_eq!((config.terminal.id.as_str(), config.terminal.language.as_str()), ("12345678", "de"));
+        assert!(config.training.allowed);
         let mut list = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
         let listed = list.args(["operator", "list", "--config"]).arg(self.path("etc/config.toml")).output().unwrap();
         let listed = String::from_utf8(listed.stdout).unwrap();

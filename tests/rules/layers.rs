@@ -101,8 +101,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
     // It searches the ports for a reader and a printer, as carefully as the doctor. From `access` it uses only the
-    // front's user.
-    ("cli::setup", &["config", "board", "reader", "printer", "doctor", "money", "access"]),
+    // users, from `settings` the rules for names, and from `counter` and `transaction` those for operators.
+    (
+        "cli::setup",
+        &["config", "board", "reader", "printer", "doctor", "money", "access", "settings", "counter", "transaction"],
+    ),
+    // It shows a code and tries the devices before there is an agent.
+    ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.
     ("cli::reconcile", &["config", "journal", "reconcile", "till"]),
     // It asks the agent for the list, but verifies, exports and adopts without the agent. From the agent it uses only

@@ -72,7 +72,7 @@ impl Boot {
             Request::TryReader { port, text } => self.try_reader(&port, &text).await,
             Request::Clock { time_zone, time_servers } => {
                 let etc = self.etc.clone();
-                told(blocking(move || etc.set_clock(time_zone.as_deref(), &time_servers)).await)
+                told(blocking(move || etc.set_clock(time_zone.as_deref(), Some(&time_servers))).await)
             }
             Request::Wifi(wifi) => {
                 let etc = self.etc.clone();

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 /// The number of codes.
 const CODES: u32 = 10_u32.pow(CODE_DIGITS as u32);
 
-/// A code that nobody can guess.
+/// A code that no one can guess.
 pub(super) struct Code(Zeroizing<String>);
 
 impl Code {
@@ -112,6 +112,6 @@ mod tests {
         tries.give_back().unwrap();
         assert_eq!(tries.left(), 1);
         fs::write(folder.path().join("tries"), "many").unwrap();
-        assert_eq!(tries.left(), 0, "a file that nobody understands gives no tries");
+        assert_eq!(tries.left(), 0, "a file without a number gives no tries");
     }
 }

@@ -7,7 +7,7 @@ use pos_first_boot::{LASTS_S, LONGEST_REQUEST, Refusal, Reply, Stage, read};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
@@ -16,6 +16,8 @@ use super::boot::Boot;
 
 /// The deadline for a request or a reply. Both ends are on this board.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The pause after a connection that cannot be accepted.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The number of connections that are told at the same time that another request is worked on.
 const REFUSED: usize = 8;
 
@@ -56,9 +58,9 @@ pub(super) async fn serve(listener: UnixListener, mut boot: Boot) -> Result<Exit
 async fn next(listener: &UnixListener, peer: Option<u32>) -> UnixStream {
     let own = rustix::process::geteuid().as_raw();
     loop {
-        // A failed connection is the caller's loss; the next one is served.
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::task::yield_now().await;
+            // Without free files, the next try would fail at once.
+            sleep(PAUSE).await;
             continue;
         };
         let user = stream.peer_cred().map(|peer| peer.uid());

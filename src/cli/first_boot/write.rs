@@ -44,7 +44,7 @@ impl Boot {
     /// without one; a later cut leaves it complete.
     pub(super) async fn write(&mut self, given: Given, stream: &mut UnixStream) -> Reply {
         send(stream, &Reply::Progress(Step::Checking)).await;
-        let servers = given.system.as_ref().map(|system| system.time_servers.clone()).unwrap_or_default();
+        let servers = given.system.as_ref().map(|system| system.time_servers.clone());
         let install = match self.judged(given).await {
             Ok(install) => install,
             Err(faults) => return Reply::Faulty(faults),
@@ -63,7 +63,7 @@ impl Boot {
         }
     }
 
-    async fn put(&self, install: Install, servers: Vec<String>, stream: &mut UnixStream) -> Result<(), Stop> {
+    async fn put(&self, install: Install, servers: Option<Vec<String>>, stream: &mut UnixStream) -> Result<(), Stop> {
         let _undisturbed = undisturbed()?;
         send(stream, &Reply::Progress(Step::Writing)).await;
         let (etc, config) = (self.etc.clone(), self.config.clone());
@@ -72,7 +72,7 @@ impl Boot {
             prepare_board(&install.answers, &etc)?;
             let zone = install.answers.time_zone.as_deref();
             // The terminal also works with the board's own clock settings; the page has told these faults before.
-            for fault in etc.set_clock(zone, &servers) {
+            for fault in etc.set_clock(zone, servers.as_deref()) {
                 out::say(&format!("{}: {}; {}", fault.key, fault.wrong, fault.remedy));
             }
             let ready = install.prepare()?;
@@ -111,7 +111,7 @@ impl Boot {
             if has_front && !etc.run("systemctl", &["start", FRONT_UNIT]) {
                 out::say("pos-front did not start; see journalctl -u pos-front");
             }
-            // This ends this program's unit too, so nobody waits for it.
+            // This ends this program's unit too, so this program does not wait for it.
             etc.run("systemctl", &["--no-block", "stop", SOCKET]);
         };
         blocking(start).await;

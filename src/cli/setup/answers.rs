@@ -36,6 +36,8 @@ pub(in crate::cli) struct Answers {
     pub(in crate::cli) language: Option<String>,
     /// The time zone of the closes; `None` means the board's own.
     pub(in crate::cli) time_zone: Option<String>,
+    /// True if training is allowed.
+    pub(in crate::cli) may_train: bool,
     /// The path of the journal; `None` means the usual one.
     pub(in crate::cli) journal: Option<String>,
     /// The front, if a till or the page is connected.
@@ -69,6 +71,7 @@ impl Answers {
             printer: None,
             language: None,
             time_zone: None,
+            may_train: false,
             journal: None,
             front: None,
             file: file.to_owned(),
@@ -135,6 +138,7 @@ impl Answers {
         };
         let language = set("language = ", &self.language);
         let journal = set("\n[journal]\npath = ", &self.journal);
+        let training = if self.may_train { "\n[training]\nallowed = true\n" } else { "" };
         let close = set("\n[close]\ntime-zone = ", &self.time_zone);
         let country = match &self.country {
             Some(country) => format!("# Its law decides which receipts are printed.\ncountry = {}\n", quoted(country)),
@@ -181,7 +185,7 @@ impl Answers {
              ca-file = {}\n\
              {test_mode}\n\
              {printer}\
-             {journal}{close}{front}\
+             {journal}{close}{training}{front}\
              {TILLS}",
             quoted(terminal_id),
             quoted(currency),
@@ -194,7 +198,7 @@ impl Answers {
 
     /// Takes the default answers from an earlier configuration.
     pub(in crate::cli) fn take_over(&mut self, earlier: &Config) {
-        let Config { terminal, reader, gateway, printer, close, .. } = earlier;
+        let Config { terminal, reader, gateway, printer, close, training, .. } = earlier;
         self.terminal_id.clone_from(&terminal.id);
         self.merchant.clone_from(&terminal.merchant);
         self.country.clone_from(&terminal.country);
@@ -211,6 +215,7 @@ impl Answers {
         self.baud = reader.baud;
         self.language = Some(terminal.language.clone()).filter(|language| language != "en");
         self.time_zone.clone_from(&close.time_zone);
+        self.may_train = training.allowed;
         self.printer =
             printer.first().map(|first| Printer { port: first.port.clone(), columns: first.columns.to_string() });
     }

@@ -55,10 +55,9 @@ impl Setup {
         }
         if let Some(etc) = self.etc() {
             prepare_board(&install.answers, &etc)?;
-            let system = system.unwrap_or_default();
             let zone = install.answers.time_zone.as_deref();
-            let mut faults = etc.set_clock(zone, &system.time_servers);
-            if let Some(wifi) = &system.wifi {
+            let mut faults = etc.set_clock(zone, system.as_ref().map(|system| &system.time_servers[..]));
+            if let Some(wifi) = system.as_ref().and_then(|system| system.wifi.as_ref()) {
                 let wifi = with_value(wifi, ground.folder)?;
                 let (name, password) = system::wifi_of(&wifi);
                 faults.extend(etc.join_wifi(name, password));

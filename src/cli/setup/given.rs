@@ -133,6 +133,7 @@ impl Judge<'_> {
         }
         answers.language = given.language.clone().or_else(|| answers.language.take());
         answers.time_zone = given.time_zone.clone().or_else(|| answers.time_zone.take());
+        answers.may_train = given.training.unwrap_or(answers.may_train);
         answers.journal = given.journal.clone().or_else(|| answers.journal.take());
     }
 
@@ -298,7 +299,9 @@ impl Judge<'_> {
     fn tell_rule(&mut self, key: &str, ConfigFault { wrong, remedy, .. }: &ConfigFault) {
         // A missing answer has a placeholder, whose faults say nothing.
         if !self.faults.iter().any(|told| told.key == key) {
-            self.tell(key, wrong, remedy);
+            let scratch = self.scratch.as_ref().map(|scratch| scratch.0.join(CA).display().to_string());
+            let wrong = scratch.map_or_else(|| wrong.clone(), |file| wrong.replace(&file, "the CA"));
+            self.tell(key, &wrong, remedy);
         }
     }
 }

@@ -38,18 +38,18 @@ impl Etc {
         !self.is_running() || output().is_ok_and(|output| output.status.success())
     }
 
-    /// Sets the time zone and the time servers. Without a zone, the zone stays.
-    pub(in crate::cli) fn set_clock(&self, zone: Option<&str>, servers: &[String]) -> Vec<Fault> {
+    /// Sets the time zone and the time servers. What is not given stays; an empty list means the usual servers.
+    pub(in crate::cli) fn set_clock(&self, zone: Option<&str>, servers: Option<&[String]>) -> Vec<Fault> {
         let mut faults = Vec::new();
         if let Some(zone) = zone {
             faults.extend(self.set_zone(zone).err());
         }
-        match faulty_servers(servers) {
-            Some(fault) => faults.push(fault),
-            None => {
-                faults.extend(self.set_servers(servers).err());
-                self.run("systemctl", &["try-restart", "systemd-timesyncd.service"]);
+        if let Some(servers) = servers {
+            match faulty_servers(servers) {
+                Some(fault) => faults.push(fault),
+                None => faults.extend(self.set_servers(servers).err()),
             }
+            self.run("systemctl", &["try-restart", "systemd-timesyncd.service"]);
         }
         faults
     }
@@ -209,22 +209,22 @@ mod tests {
         fs::write(folder.path().join("timezone"), "Etc/UTC\n").unwrap();
         let servers = ["pool.ntp.org".to_owned(), "192.0.2.1".to_owned()];
         if Path::new(ZONES).join("Europe/Berlin").is_file() {
-            assert_eq!(etc.set_clock(Some("Europe/Berlin"), &servers), []);
+            assert_eq!(etc.set_clock(Some("Europe/Berlin"), Some(&servers)), []);
             let zone = fs::read_link(folder.path().join("localtime")).unwrap();
             assert_eq!(zone, Path::new(ZONES).join("Europe/Berlin"));
             assert_eq!(fs::read_to_string(folder.path().join("timezone")).unwrap(), "Europe/Berlin\n");
         } else {
-            assert_eq!(etc.set_clock(None, &servers), []);
+            assert_eq!(etc.set_clock(None, Some(&servers)), []);
         }
         let kept = fs::read_to_string(folder.path().join(SERVERS)).unwrap();
         assert!(kept.ends_with("[Time]\nNTP=pool.ntp.org 192.0.2.1\n"), "{kept}");
-        assert_eq!(etc.set_clock(None, &[]), []);
+        assert_eq!(etc.set_clock(None, Some(&[])), []);
         assert!(!folder.path().join(SERVERS).exists());
         for zone in ["", "/etc/passwd", "../../../etc/passwd", "Europe", "Mars/Base", "a\nb"] {
-            assert_eq!(etc.set_clock(Some(zone), &[])[0].key, "time-zone", "{zone:?}");
+            assert_eq!(etc.set_clock(Some(zone), None)[0].key, "time-zone", "{zone:?}");
         }
         for server in ["", "a b", "a\n[Time]", "-x"] {
-            assert_eq!(etc.set_clock(None, &[server.to_owned()])[0].key, "system.time-servers", "{server:?}");
+            assert_eq!(etc.set_clock(None, Some(&[server.to_owned()]))[0].key, "system.time-servers", "{server:?}");
         }
     }
 
