@@ -87,10 +87,10 @@ export function support({ api, dom, failure, words }) {
         }
         timer = setTimeout(look, LOOK_MS);
         return [h("p", {}, t("devices.scan")), h("div", { class: "picture" }, qr(made.code, t("devices.scan"))),
-          h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
-          h("p", {}, h("a", { href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install"))),
-          h("p", { class: "detail" }, made.fingerprint), closer(close, "close", { id: "close" })];
-      }, "receipt");
+          h("div", { class: "pairing" }, h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
+            h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
+          closer(close, "close", { id: "close" })];
+      });
       clearTimeout(timer);
       timer = null;
       if (added) text(told, t("devices.paired", { name: added }));

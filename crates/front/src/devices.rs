@@ -79,13 +79,9 @@ impl Front {
             return Err(Problem::forbidden(detail));
         }
         let origins = page_origins(&self.config.names, &self.config.https);
-        let no_tls = || Problem::forbidden("browsers are paired over TLS only; set https in [listen] of front.toml");
-        let origin = match page {
-            Some((own, way)) if way.tls && !way.is_local() => own,
-            // Without TLS, only browsers on this board can be paired.
-            Some((own, _)) => origins.first().cloned().unwrap_or(own),
-            None => origins.first().cloned().ok_or_else(no_tls)?,
-        };
+        // Without TLS, only browsers on this board reach the page.
+        let own = page.filter(|(_, way)| way.tls && !way.is_local() || origins.is_empty()).map(|(own, _)| own);
+        let origin = own.as_ref().or(origins.first()).or(self.urls.first()).cloned().unwrap_or_default();
         let (token, good_for) = self.browsers.open(Instant::now());
         let address = format!("{origin}/#pair={token}");
         let code = qr::drawn(&address).map_err(Problem::malformed)?;
