@@ -138,7 +138,6 @@ impl Browsers {
     }
 
     /// Pairs a browser that another proof has let in. Returns the value of its cookie, and its id.
-    #[allow(dead_code, reason = "the first boot pairs the browser that gave the code")]
     pub(crate) fn pair_now(
         &self,
         name: &str,

@@ -18,8 +18,8 @@
 //! after use. It is in no log and in no answer. Root judges all answers; the front only checks that they are one JSON
 //! value.
 //!
-//! One browser is let in. Its cookie is valid as long as root says that a code was right. When root's half starts again,
-//! it shows a new code.
+//! One browser is let in. Its cookie is valid as long as root says that a code was right. When root's half starts
+//! again, it shows a new code.
 
 mod let_in;
 mod network;
@@ -58,7 +58,7 @@ use crate::slots::{Lasting, Owner, Slot};
 use crate::writing::Stream;
 
 /// The document of the first boot among the files of the page.
-const DOCUMENT: &str = "/first-boot";
+pub(crate) const DOCUMENT: &str = "/first-boot";
 /// The requests that root answers with one reply, and the time for it. A search asks each port for some seconds. The
 /// others wait for a device, the clock or a wireless network.
 const PASSED_ON: [(&str, Duration); 6] = [

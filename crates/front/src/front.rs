@@ -42,6 +42,7 @@ use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
 use crate::doctor::Doctor;
+use crate::first_boot;
 use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, browser_cookie, cookie};
 use crate::logo::Logo;
@@ -377,6 +378,8 @@ impl Front {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
             }
+            // This terminal is set up.
+            (_, first_boot::DOCUMENT) => Err(Problem::not_found()),
             (&Method::GET | &Method::HEAD, path) => {
                 if path == "/customer" {
                     self.customer_is_on()?;

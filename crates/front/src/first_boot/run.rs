@@ -126,7 +126,10 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
 /// Returns the configuration in the folder, if there is one.
 fn is_configured(folder: &Path) -> Option<std::path::PathBuf> {
     // A file that cannot be looked at may exist.
-    ["config.toml", "front.toml"].map(|name| folder.join(name)).into_iter().find(|file| file.try_exists() != Ok(false))
+    ["config.toml", "front.toml"]
+        .map(|name| folder.join(name))
+        .into_iter()
+        .find(|file| !matches!(file.try_exists(), Ok(false)))
 }
 
 /// Returns why this board needs no first boot.
@@ -201,7 +204,10 @@ impl FirstBoot {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
-    use pos_first_boot::Request;
+    use pos_first_boot::{Request, State};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::UnixListener;
+    use tokio::sync::mpsc;
 
     use super::*;
     use crate::arguments::{Arguments, Verb};
@@ -273,5 +279,93 @@ mod tests {
         let Verb::FirstBoot(verb) = Arguments::try_parse_from(verb).unwrap().verb else { panic!("another verb") };
         assert_eq!(verb.root_socket.to_str(), Some(pos_first_boot::SOCKET));
         assert_eq!(serde_json::from_str::<Request>("\"search\"").unwrap(), Request::Search);
+    }
+
+    /// A front of a board, and the sender of its place.
+    fn front(folder: &tempfile::TempDir, addresses: &[&str]) -> (Arc<FirstBoot>, watch::Sender<Place>) {
+        let state = StateFolder::open(&folder.path().join("state")).unwrap();
+        let names = ["pos.local".to_owned()];
+        let now = || SystemTime::UNIX_EPOCH;
+        let certificate = HostCertificate::open(&state, &Purpose::page(), &names, now()).unwrap();
+        let place = Place {
+            certificate: Arc::new(certificate),
+            addresses: addresses.iter().map(|address| address.parse().unwrap()).collect(),
+            urls: addresses.iter().map(|address| format!("https://{address}:8443")).collect(),
+        };
+        let (sender, place) = watch::channel(place);
+        let front = FirstBoot {
+            guard: Guard::new(Vec::new(), Vec::new()),
+            page: Page::embedded(POLICY),
+            root: RootHalf { socket: folder.path().join("root.sock") },
+            browsers: Browsers::restored(state).unwrap(),
+            place,
+            let_in: LetIn::default(),
+            known: Mutex::default(),
+            turn: Arc::default(),
+            course: watch::channel(Course::Serving).0,
+            ends: Instant::now() + HOUR,
+            now,
+        };
+        (Arc::new(front), sender)
+    }
+
+    /// Answers with this stage, and returns the addresses that root is told.
+    fn root(folder: &tempfile::TempDir, stage: Stage) -> mpsc::Receiver<Vec<String>> {
+        let listener = UnixListener::bind(folder.path().join("root.sock")).unwrap();
+        let (sender, told) = mpsc::channel(8);
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let mut stream = BufReader::new(stream);
+                let mut line = String::new();
+                stream.read_line(&mut line).await.unwrap();
+                let reply = match serde_json::from_str(&line).unwrap() {
+                    Request::Show { urls } => {
+                        sender.send(urls).await.unwrap();
+                        Reply::Done
+                    }
+                    _ => Reply::State(State {
+                        stage,
+                        code_at: Vec::new(),
+                        tries_left: 5,
+                        board: None,
+                        wifi: false,
+                        time_zone: None,
+                        clock_is_right: false,
+                    }),
+                };
+                let reply = serde_json::to_string(&reply).unwrap() + "\n";
+                stream.write_all(reply.as_bytes()).await.unwrap();
+            }
+        });
+        told
+    }
+
+    /// Each time, root makes a new code. A person may be typing the earlier one.
+    #[tokio::test(start_paused = true)]
+    async fn root_is_told_the_addresses_once_and_again_only_if_there_were_none() {
+        let far = "192.0.2.7";
+        for (first, stage, expected) in [
+            (&[far][..], Stage::Waiting, &[&[far][..]][..]),
+            (&[], Stage::Waiting, &[&[], &[far]]),
+            (&[], Stage::Entered, &[&[]]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut told = root(&folder, stage);
+            let (front, place) = front(&folder, first);
+            let shows = tokio::spawn(show(Arc::clone(&front), front.place.clone()));
+            for (nth, addresses) in expected.iter().enumerate() {
+                let urls: Vec<String> = addresses.iter().map(|address| format!("https://{address}:8443")).collect();
+                assert_eq!(told.recv().await.unwrap(), urls);
+                if nth == 0 {
+                    place.send_modify(|place| {
+                        place.addresses = vec![far.parse().unwrap()];
+                        place.urls = vec![format!("https://{far}:8443")];
+                    });
+                }
+            }
+            shows.await.unwrap();
+            assert!(told.try_recv().is_err(), "{first:?} {stage:?}");
+        }
     }
 }

@@ -459,7 +459,7 @@ async fn a_root_that_is_away_or_says_nonsense_is_named_and_the_page_stays() {
     for (bytes, stays, expected) in [
         (&b"hello\n"[..], true, (502, "root-wrong")),
         (b"{\"done\":1}\n", true, (502, "root-wrong")),
-        (b"{\"progress\":\"agent\"}\n", true, (502, "root-wrong")),
+        (b"{\"progress\":\"agent\"}\n", false, (502, "root-wrong")),
         (&endless, true, (502, "root-wrong")),
         (b"", false, (503, "root-down")),
         (b"\"do", false, (503, "root-down")),
