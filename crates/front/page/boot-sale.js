@@ -98,6 +98,7 @@ async function choose(page, place, settings) {
       go.hidden = true;
       await act(outcome);
       go.hidden = false;
+      go.setAttribute("class", "quiet");
       text(go.querySelector("span"), t("again"));
     }, { class: "primary", id: `first-${name}` });
     return h("div", { class: "looked part-of-sale", "data-part": name }, h("h2", {}, b(name)), h("p", { class: "hint" }, b(`${name}.about`, facts)), go, outcome);
@@ -116,7 +117,7 @@ async function pay(place, request) {
   const tell = (tone, word, why = "") => {
     result.dataset.tone = tone;
     result.dataset.outcome = word;
-    fill(result, h("strong", {}, first([`boot.sale.${word}`, `outcome.${word}`], word)), why && h("span", {}, why), buttons);
+    fill(result, h("strong", {}, first([`boot.sale.${word}`, `outcome.${word}.${request.kind}`, `outcome.${word}`], word)), why && h("span", {}, why), buttons);
   };
   fill(place, result);
   // The reference is kept before the request leaves, so that the cashier's page finds the payment.
