@@ -1,6 +1,7 @@
 //! `pos-agent cancel`: cancels a sale that waits for a card.
 
 use clap::Args;
+use serde::Deserialize;
 
 use super::exit::{Exit, Stop, and_of_faults};
 use super::out;
@@ -26,7 +27,9 @@ pub(super) struct Cancel {
 impl Cancel {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         let of = self.of.found().await?;
-        let cancelled: CancelView = of.daemon.post(&of.path("/cancel"), &serde_json::json!({})).await?;
+        let (sale, Answered { cancel, cancel_text }) =
+            of.daemon.post_for_two(&of.path("/cancel"), &serde_json::json!({})).await?;
+        let cancelled = CancelView { cancel, cancel_text, sale };
         if self.of.json {
             out::say_json(&cancelled);
         } else {
@@ -34,4 +37,12 @@ impl Cancel {
         }
         Ok(if cancelled.cancel == Cancelled::InTime { Exit::Success } else { Exit::Declined })
     }
+}
+
+/// The answer to a cancel, apart from the sale.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Answered {
+    pub(super) cancel: Cancelled,
+    pub(super) cancel_text: String,
 }

@@ -127,6 +127,14 @@ fn made(text: &str) -> Result<WhichClose, String> {
     }
 }
 
+/// The answer to a request for a close, apart from the close itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Made {
+    replayed: bool,
+    not_printed: Option<String>,
+}
+
 /// One page of the agent's list of closes.
 #[derive(Deserialize)]
 struct Closes {
@@ -155,7 +163,8 @@ impl CloseDay {
         if let Some(reference) = &self.reference {
             wish["reference"] = json!(reference);
         }
-        let made: CloseView = daemon.post(&path, &wish).await?;
+        let (close, Made { replayed, not_printed }) = daemon.post_for_two(&path, &wish).await?;
+        let made = CloseView { close, replayed, not_printed };
         if self.json {
             out::say_json(&made);
         } else {

@@ -174,6 +174,17 @@ impl Daemon {
         self.answer(Method::POST, path, body.to_string()).await
     }
 
+    /// Sends a request whose answer has the fields of two types. Each type ignores the fields of the other.
+    pub(super) async fn post_for_two<A: DeserializeOwned, B: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> Result<(A, B), Error> {
+        let session = self.session().await?;
+        let answer = self.asked(session, "*/*", Method::POST, path, body.to_string()).await?;
+        Ok((serde_json::from_slice(&answer).map_err(lost)?, serde_json::from_slice(&answer).map_err(lost)?))
+    }
+
     /// Deletes the resource at this path. A successful answer has no content.
     pub(super) async fn delete(&self, path: &str) -> Result<(), Error> {
         let session = self.session().await?;

@@ -15,10 +15,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::cancel::Answered;
 use super::daemon::{Daemon, Error, Events, Heard, of_sale};
 use super::exit::{Exit, Stop};
 use super::{Where, out, reference};
-use crate::till::{CancelView, ProblemType, Progress, SaleState, SaleView, StatusView};
+use crate::till::{ProblemType, Progress, SaleState, SaleView, StatusView};
 use pos_terms::money::{Currency, MoneyError, Typed};
 use pos_terms::transaction::TrainingResult;
 
@@ -425,11 +426,12 @@ impl Till<'_> {
 
     async fn cancel(&self) {
         self.tell("cancelling; waiting for the outcome");
-        let asked: Result<CancelView, _> = self.daemon.post(&self.path("/cancel"), &serde_json::json!({})).await;
+        let asked: Result<(SaleView, Answered), _> =
+            self.daemon.post_for_two(&self.path("/cancel"), &serde_json::json!({})).await;
         match asked {
             // `finish` shows how the sale ended.
-            Ok(CancelView { sale, .. }) if sale.state == SaleState::Ended => {}
-            Ok(CancelView { cancel_text, .. }) => self.tell(&cancel_text),
+            Ok((sale, _)) if sale.state == SaleState::Ended => {}
+            Ok((_, Answered { cancel_text, .. })) => self.tell(&cancel_text),
             Err(error) => self.tell(&format!("not cancelled yet: {error}")),
         }
     }
