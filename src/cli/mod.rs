@@ -1,9 +1,9 @@
 //! The command line: one file for each verb.
 //!
 //! `run` is the agent. `boards`, `check`, `doctor`, `first-boot`, `parameters`, `reasons`, `reconcile`, `setup` and the
-//! verbs of `journal` work in their own process. Every other verb talks to the running agent over its Unix socket, with
-//! the same requests as a till. If no agent runs, `operator` changes the journal directly. This module makes no decision
-//! about money.
+//! verbs of `journal` work in their own process. Every other verb talks to the running agent over its Unix socket,
+//! with the same requests as a till. If no agent runs, `operator` changes the journal directly. This module makes no
+//! decision about money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
