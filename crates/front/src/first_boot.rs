@@ -32,6 +32,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -170,7 +171,7 @@ impl FirstBoot {
                 match (name, patience) {
                     (_, Some(patience)) => self.pass_on(name, &body, patience).await,
                     ("network", None) => self.network(&body).await,
-                    _ => self.write(&body, (&called, former.as_deref()), way).await,
+                    _ => self.write(&body, (called, former), way).await,
                 }
             }
             _ => Err(Problem::not_found()),
@@ -324,22 +325,39 @@ impl FirstBoot {
         Ok(json_answer(StatusCode::OK, &json!({ "findings": findings })))
     }
 
-    /// Lets root write, and streams its replies. The browser is paired before, because the first boot ends with root's
-    /// last reply. The writing goes on if the browser leaves.
+    /// Lets root write, and streams its replies. The writing goes on if the browser leaves.
     async fn write(
         self: &Arc<Self>,
         body: &[u8],
-        (called, former): (&str, Option<&str>),
+        (called, former): (String, Option<String>),
         way: Way,
     ) -> Result<Answer, Problem> {
         let line = root::line("write", body).ok_or_else(no_json)?;
         let turn = self.turn().await?;
+        let front = Arc::clone(self);
+        let begun = tokio::spawn(async move { front.begin_to_write(&line, turn, (&called, former.as_deref())).await });
+        let (stream, cookie) = begun.await.expect("the task is not ended from outside")?;
+        let mut answer = Response::new(Body::new(Stream(stream)));
+        let headers = answer.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        headers.insert(SET_COOKIE, browsers::cookie(&cookie, way.tls));
+        Ok(answer)
+    }
+
+    /// Pairs the browser and sends the request to root. The browser is paired before, because the first boot ends with
+    /// root's last reply. Returns root's replies, and the browser's cookie.
+    async fn begin_to_write(
+        self: Arc<Self>,
+        line: &[u8],
+        turn: OwnedMutexGuard<()>,
+        (called, former): (&str, Option<&str>),
+    ) -> Result<(mpsc::Receiver<Bytes>, String), Problem> {
         let paired = self.browsers.pair_now(called, rfc3339((self.now)()), former);
         let (cookie, id) = paired.map_err(|error| {
             Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "state", "The browser cannot be paired", error.to_string())
         })?;
         self.course.send_replace(Course::Writing);
-        let replies = match self.root.ask(&line, STEP).await {
+        let replies = match self.root.ask(line, STEP).await {
             Ok(replies) => replies,
             Err(error) => {
                 self.unpair(&id);
@@ -348,22 +366,17 @@ impl FirstBoot {
             }
         };
         let (sender, stream) = mpsc::channel(1);
-        let front = Arc::clone(self);
         tokio::spawn(async move {
             let outcome = written(replies, &sender).await;
             drop((sender, turn));
-            front.forget_state();
+            self.forget_state();
             if outcome == WriteOutcome::NotWritten {
-                front.unpair(&id);
+                self.unpair(&id);
             }
             let is_done = outcome == WriteOutcome::Written;
-            front.course.send_replace(if is_done { Course::Done } else { Course::Serving });
+            self.course.send_replace(if is_done { Course::Done } else { Course::Serving });
         });
-        let mut answer = Response::new(Body::new(Stream(stream)));
-        let headers = answer.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
-        headers.insert(SET_COOKIE, browsers::cookie(&cookie, way.tls));
-        Ok(answer)
+        Ok((stream, cookie))
     }
 
     fn unpair(&self, id: &str) {

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::process::{Child, Command};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::process::{client, json, problem, provider};
 
@@ -31,6 +31,8 @@ const LONG: Duration = Duration::from_secs(60);
 struct Root {
     socket: PathBuf,
     shared: Arc<Mutex<Shared>>,
+    /// A root that keeps a connection open ends its work at this word.
+    goes_on: Arc<Notify>,
 }
 
 struct Shared {
@@ -48,7 +50,7 @@ impl Root {
         let listener = UnixListener::bind(&socket).unwrap();
         let shared =
             Shared { heard: Vec::new(), stage: Stage::Waiting, left: TRIES, replies: vec![Reply::Done], instead: None };
-        let root = Self { socket, shared: Arc::new(Mutex::new(shared)) };
+        let root = Self { socket, shared: Arc::new(Mutex::new(shared)), goes_on: Arc::default() };
         let serving = root.clone();
         tokio::spawn(async move {
             loop {
@@ -67,7 +69,10 @@ impl Root {
         // A front that has heard enough closes the connection.
         let _ = stream.write_all(&bytes).await;
         if stays {
-            let _ = stream.read_to_end(&mut Vec::new()).await;
+            tokio::select! {
+                _ = stream.read_u8() => {}
+                () = self.goes_on.notified() => stream.write_all(b"\"done\"\n").await.unwrap(),
+            }
         }
     }
 
@@ -549,6 +554,22 @@ async fn the_writing_is_streamed_pairs_its_browser_leaves_no_secret_and_ends_the
             assert!(!text.contains(secret), "{secret} is in {place}");
         }
     }
+}
+
+#[tokio::test]
+async fn the_writing_goes_on_when_its_browser_leaves() {
+    let first_boot = FirstBoot::begin().await;
+    let browser = first_boot.let_in().await;
+    first_boot.root.set(|root| root.instead = Some((b"{\"progress\":\"checking\"}\n".to_vec(), true)));
+    let left = browser.post("write", json!({})).await;
+    assert_eq!(left.status(), 200);
+    drop((left, browser));
+    // Root goes on when this test says so.
+    let mut log = first_boot.log.clone();
+    log.wait_for(|log| log.contains("step=Checking")).await.unwrap();
+    first_boot.root.goes_on.notify_one();
+    let (code, log, _) = first_boot.end().await;
+    assert!(code == Some(0) && log.contains("the terminal is set up"), "{log}");
 }
 
 #[tokio::test]
