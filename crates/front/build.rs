@@ -26,19 +26,8 @@ use serde_json::{Map, Value};
 
 /// The groups of words that no screen in the cashier's document needs. `reason` also belongs to them: until it is
 /// loaded, the page shows the agent's sentence.
-const LATER_WORDS: [&str; 11] = [
-    "act",
-    "day",
-    "detail",
-    "entry",
-    "look",
-    "pair",
-    "reason",
-    "role",
-    "sales",
-    "sign",
-    "terminal",
-];
+const LATER_WORDS: [&str; 11] =
+    ["act", "day", "detail", "entry", "look", "pair", "reason", "role", "sales", "sign", "terminal"];
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 /// The groups of words that only `support.js` needs.
@@ -225,7 +214,8 @@ fn element(tag: &str, content: &str) -> io::Result<String> {
 /// only, and those of `support.js`. Each part is without its braces.
 fn words(file: &str) -> io::Result<[String; 4]> {
     let words: Map<String, Value> = serde_json::from_str(file)?;
-    let missing = LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).chain(&SUPPORT_WORDS).find(|group| !words.contains_key(**group));
+    let missing =
+        LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).chain(&SUPPORT_WORDS).find(|group| !words.contains_key(**group));
     if let Some(group) = missing {
         return Err(io::Error::other(format!("the words have no group {group}")));
     }

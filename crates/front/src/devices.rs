@@ -120,7 +120,11 @@ impl Front {
     }
 
     /// Ends a wait or a stream when the browser with this cookie is removed.
-    pub(crate) async fn while_paired(&self, cookie: String, answer: impl Future<Output = Result<Answer, Problem>>) -> Answer {
+    pub(crate) async fn while_paired(
+        &self,
+        cookie: String,
+        answer: impl Future<Output = Result<Answer, Problem>>,
+    ) -> Answer {
         let answer = tokio::select! {
             answer = answer => answer.unwrap_or_else(Answer::from),
             () = self.browsers.removed(&cookie) => return Problem::unauthorized("sign-in", session::NOT_PAIRED).into(),

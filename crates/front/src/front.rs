@@ -358,7 +358,12 @@ impl Front {
 
     /// Identifies the caller of a protected request. The agent checks the session with each request that is passed on
     /// to it.
-    pub(crate) fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
+    pub(crate) fn caller(
+        &self,
+        headers: &HeaderMap,
+        way: Way,
+        (asker, token): (&Asker, Token),
+    ) -> Result<Caller, Problem> {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
             Token::Wrong => return Err(self.wrong_token(way)),

@@ -49,8 +49,14 @@ async fn only_a_paired_browser_uses_the_page_without_an_operator() {
     let nobody = front.client().get(front.https_url("/front/session")).send().await.unwrap();
     assert_eq!(nobody.status(), StatusCode::UNAUTHORIZED);
     assert_eq!(body_of(nobody).await["toPair"], true);
-    let users = [("GET", "/v1/latest"), ("GET", "/front/browsers"), ("POST", "/front/browser/open"),
-        ("DELETE", "/front/browsers/1"), ("GET", "/front/doctor"), ("GET", "/front/events")];
+    let users = [
+        ("GET", "/v1/latest"),
+        ("GET", "/front/browsers"),
+        ("POST", "/front/browser/open"),
+        ("DELETE", "/front/browsers/1"),
+        ("GET", "/front/doctor"),
+        ("GET", "/front/events"),
+    ];
     for cookie in [None, Some("pos_browser=0000"), Some("pos_browser=")] {
         for (method, path) in users {
             let refused = problem(ask(&front, method, path, json!({}), cookie).await).await;
