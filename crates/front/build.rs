@@ -26,24 +26,12 @@ use serde_json::{Map, Value};
 
 /// The groups of words that no screen in the cashier's document needs. `reason` also belongs to them: until it is
 /// loaded, the page shows the agent's sentence.
-const LATER_WORDS: [&str; 12] = [
-    "act",
-    "customers-screen",
-    "day",
-    "detail",
-    "entry",
-    "look",
-    "pair",
-    "reason",
-    "role",
-    "sales",
-    "sign",
-    "terminal",
-];
+const LATER_WORDS: [&str; 11] =
+    ["act", "day", "detail", "entry", "look", "pair", "reason", "role", "sales", "sign", "terminal"];
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 /// The groups of words that only `support.js` needs.
-const SUPPORT_WORDS: [&str; 2] = ["devices", "doctor"];
+const SUPPORT_WORDS: [&str; 3] = ["customers-screen", "devices", "doctor"];
 
 /// The folder with the words that only the page of the first boot needs, one file for each language.
 const FIRST_BOOTS_WORDS: &str = "words/first-boot/";
@@ -226,7 +214,8 @@ fn element(tag: &str, content: &str) -> io::Result<String> {
 /// only, and those of `support.js`. Each part is without its braces.
 fn words(file: &str) -> io::Result<[String; 4]> {
     let words: Map<String, Value> = serde_json::from_str(file)?;
-    let missing = LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).chain(&SUPPORT_WORDS).find(|group| !words.contains_key(**group));
+    let missing =
+        LATER_WORDS.iter().chain(&CUSTOMERS_WORDS).chain(&SUPPORT_WORDS).find(|group| !words.contains_key(**group));
     if let Some(group) = missing {
         return Err(io::Error::other(format!("the words have no group {group}")));
     }

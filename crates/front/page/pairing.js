@@ -1,8 +1,7 @@
-// Pairing of tills and of the customer's screen: the front's information about it, and the parts of the terminal's screen
-// that open it.
+// Pairing of tills: the front's information about it, and the part of the terminal's screen that opens it.
 
 import * as api from "./api.js";
-import { button, closer, dialog, fill, h, qr, text } from "./dom.js";
+import { button, fill, h, text } from "./dom.js";
 import { failure } from "./receipt.js";
 import { t } from "./words.js";
 
@@ -76,28 +75,4 @@ export function pairingPart() {
   }
   tick();
   return { el, update, tick, leave };
-}
-
-/** Checks whether other devices cannot reach the page's address. */
-const isOnlyHere = (host) => /^(localhost|127\.|\[::1\]$)/.test(host);
-
-/** Builds the part that opens the customer's screen, on this device or on another one. */
-export function customerPart() {
-  const wrong = h("p", { class: "wrong", role: "alert" });
-  const ask = button("person", t("customers-screen.title"), pair, { id: "customer" });
-  async function pair() {
-    ask.setAttribute("aria-disabled", "true");
-    text(wrong, "");
-    try {
-      const { address, code } = await api.post("/front/customer/pair", {});
-      await show(address, isOnlyHere(location.hostname) ? null : code);
-    } catch (error) { text(wrong, failure(error)); }
-    ask.removeAttribute("aria-disabled");
-  }
-  const show = (address, code) => dialog(t("customers-screen.title"), (close) => [
-    code && h("p", {}, t("customers-screen.scan")), code && h("div", { class: "picture" }, qr(code, t("customers-screen.scan"))),
-    h("div", { class: "answers" },
-      button("terminal", t("customers-screen.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "customer-open" }),
-      closer(close, "close", { id: "close" }))]);
-  return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("customers-screen.about")), ask, wrong);
 }

@@ -1,4 +1,5 @@
-// The parts of the terminal's screen that work only with a connection: paired devices, and the doctor's findings.
+// The parts of the terminal's screen that work only with a connection: the customer's screen, paired devices, and the
+// doctor's findings.
 // `terminal.js` loads this file when its screen is opened, and gives it the modules that it needs.
 
 /** The version of the page to which this file belongs. */
@@ -20,6 +21,28 @@ export function support({ api, dom, failure, words }) {
   const alert = () => h("p", { class: "wrong", role: "alert" });
   /** Returns the words for a refusal; `known` has those that only these parts need. */
   const wordsOf = (error, known) => (known[error.code] ? t(known[error.code]) : failure(error));
+
+  /** Builds the part that opens the customer's screen, on this device or on another one. */
+  function customerPart() {
+    const wrong = alert();
+    const ask = button("person", t("customers-screen.title"), pair, { id: "customer" });
+    async function pair() {
+      ask.setAttribute("aria-disabled", "true");
+      text(wrong, "");
+      try {
+        const { address, code } = await api.post("/front/customer/pair", {});
+        // Other devices cannot reach an address of this board alone.
+        await show(address, /^(localhost|127\.|\[::1\]$)/.test(location.hostname) ? null : code);
+      } catch (error) { text(wrong, failure(error)); }
+      ask.removeAttribute("aria-disabled");
+    }
+    const show = (address, code) => dialog(t("customers-screen.title"), (close) => [
+      code && h("p", {}, t("customers-screen.scan")), code && h("div", { class: "picture" }, qr(code, t("customers-screen.scan"))),
+      h("div", { class: "answers" },
+        button("terminal", t("customers-screen.open"), () => { open(address, "customer"); close(null); }, { class: "primary", id: "customer-open" }),
+        closer(close, "close", { id: "close" }))]);
+    return h("div", { class: "pairing" }, h("p", { class: "hint" }, t("customers-screen.about")), ask, wrong);
+  }
 
   /** Builds the part with the paired devices. It is hidden where devices are not paired. */
   function devicesPart() {
@@ -64,10 +87,10 @@ export function support({ api, dom, failure, words }) {
         }
         timer = setTimeout(look, LOOK_MS);
         return [h("p", {}, t("devices.scan")), h("div", { class: "picture" }, qr(made.code, t("devices.scan"))),
-          h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
-          h("p", {}, h("a", { href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install"))),
-          h("p", { class: "detail" }, made.fingerprint), closer(close, "close", { id: "close" })];
-      }, "receipt");
+          h("div", { class: "pairing" }, h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
+            h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
+          closer(close, "close", { id: "close" })];
+      });
       clearTimeout(timer);
       timer = null;
       if (added) text(told, t("devices.paired", { name: added }));
@@ -129,5 +152,5 @@ export function support({ api, dom, failure, words }) {
     });
     if (done) location.reload();
   }
-  return { devicesPart, doctorPart, pairThis };
+  return { customerPart, devicesPart, doctorPart, pairThis };
 }

@@ -6,7 +6,7 @@ import * as dom from "./dom.js";
 import * as words from "./words.js";
 import { fill, folded, h, icon, text } from "./dom.js";
 import { payable } from "./draft.js";
-import { customerPart, pairingPart } from "./pairing.js";
+import { pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
 import { isNewer, sleep } from "./link.js";
 import { failure } from "./receipt.js";
@@ -40,11 +40,13 @@ export function terminalScreen(page) {
   const open = h("div", {});
   const pairing = pairingPart();
   const foot = h("p", { class: "hint" });
-  const { customer } = page.settings();
   const more = h("div", {});
-  loadSupport().then(({ devicesPart, doctorPart }) => fill(more, page.settings().browsers && devicesPart(), doctorPart()));
+  loadSupport().then(({ customerPart, devicesPart, doctorPart }) => {
+    const { browsers, customer } = page.settings();
+    fill(more, customer && customerPart(), browsers && devicesPart(), doctorPart());
+  });
   const select = languageChoice(page, (name) => LANGUAGES[name]?.[1] ?? name);
-  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, customer && customerPart(), more, lookPart(page.relook), foot);
+  const el = h("section", { class: "terminal" }, h("header", {}, title, select), head, parts, open, pairing.el, more, lookPart(page.relook), foot);
   let drawn = "";
 
   function update(state) {

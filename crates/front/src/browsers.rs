@@ -28,7 +28,7 @@ use crate::state::{StateError, StateFolder};
 
 /// The name of the cookie.
 pub(crate) const COOKIE_NAME: &str = "pos_browser";
-/// The lifetime of the cookie: one year. Each start of the page begins it anew.
+/// The lifetime of the cookie: one year. Each start of the page renews it.
 const COOKIE_S: u64 = 365 * 24 * 3600;
 /// The file of the paired browsers in the state folder.
 const FILE: &str = "browsers.json";

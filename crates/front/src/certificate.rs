@@ -322,8 +322,7 @@ mod tests {
 
     #[test]
     fn the_page_is_found_by_its_names_before_its_numbers_and_never_by_the_boards_own() {
-        let origins =
-            |configured: &[&str], https: &str| page_origins(&names(configured), &[https.parse().unwrap()]);
+        let origins = |configured: &[&str], https: &str| page_origins(&names(configured), &[https.parse().unwrap()]);
         let found = origins(&["kasse.example", "2001:db8::7"], "192.0.2.7:8443");
         assert_eq!(found[..2], ["https://kasse.example:8443", "https://[2001:db8::7]:8443"]);
         assert_eq!(found.last().map(String::as_str), Some("https://192.0.2.7:8443"));

@@ -40,7 +40,9 @@ impl Doctor {
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "doctor-busy", TITLE, detail).again_in(5));
         };
         let found = match timeout(PATIENCE, self.output()).await {
-            Ok(Ok(output)) => serde_json::from_slice::<Value>(&output).ok().filter(|found| found["findings"].is_array()),
+            Ok(Ok(output)) => {
+                serde_json::from_slice::<Value>(&output).ok().filter(|found| found["findings"].is_array())
+            }
             Ok(Err(error)) => return Err(self.missing(&error.to_string())),
             Err(_) => return Err(self.missing(&format!("no answer within {} s", PATIENCE.as_secs()))),
         };

@@ -8,8 +8,8 @@
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
-//! | `/front/browser/open`, `/front/browsers`, `/front/browsers/{id}` | users of the page | `browsers` |
-//! | `/front/browser` | every browser, with the token of a link | `browsers` |
+//! | `/front/browser/open`, `/front/browsers`, `/front/browsers/{id}` | users of the page | `devices` |
+//! | `/front/browser` | every browser, with the token of a link | `devices` |
 //! | `/front/doctor` | users of the page | `doctor` |
 //! | `/front/customer/pair`, `/front/customer/leave` | users of the page: pair the customer's screen; leave an outcome | here |
 //! | `GET /front/customer` | the customer's screen, which may use no other protected path | `customer` |
@@ -26,7 +26,7 @@ use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
-    HeaderValue, REFERRER_POLICY, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
+    HeaderValue, REFERRER_POLICY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde::Deserialize;
@@ -36,15 +36,16 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use crate::agent::{Agent, LAST_EVENT_ID, Question, Standing};
 use crate::attempts::Attempts;
-use crate::browsers::{self, BrowserError, Browsers};
-use crate::certificate::{HostCertificate, page_origins};
+use crate::browsers::Browsers;
+use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
+use crate::devices::BROWSER;
 use crate::doctor::Doctor;
 use crate::first_boot;
 use crate::forward;
-use crate::guard::{Asker, Caller, Guard, Way, bearer, browser_cookie, cookie};
+use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, PairError, Pairings};
@@ -54,7 +55,6 @@ use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
 use crate::slots::{Lasting, Owner, Slot, UnderWay};
 use crate::webhooks::Webhook;
-use crate::writing::until;
 
 /// The page loads no resources from elsewhere, and cannot be embedded in another page. A document also permits its own
 /// inline code (`page`).
@@ -68,8 +68,6 @@ const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
 /// The path of a QR code, followed by the reference of a transaction. The agent supplies the address in the code. The
 /// front draws no other text.
 const QR: &str = "/front/qr/";
-/// The path of a paired browser, followed by its id.
-const BROWSERS: &str = "/front/browsers/";
 /// The interval between comments, which show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -116,13 +114,6 @@ struct PairName {
 #[serde(deny_unknown_fields)]
 struct PairCode {
     code: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PairBrowser {
-    token: String,
-    name: String,
 }
 
 impl Front {
@@ -199,16 +190,6 @@ impl Front {
         Ok(under_way.until_sent(answer))
     }
 
-    /// Ends a wait or a stream when the browser with this cookie is removed.
-    async fn while_paired(&self, cookie: String, answer: impl Future<Output = Result<Answer, Problem>>) -> Answer {
-        let answer = tokio::select! {
-            answer = answer => answer.unwrap_or_else(Answer::from),
-            () = self.browsers.removed(&cookie) => return Problem::unauthorized("sign-in", session::NOT_PAIRED).into(),
-        };
-        let browsers = Arc::clone(&self.browsers);
-        until(async move { browsers.removed(&cookie).await }, answer)
-    }
-
     /// Returns the owner of a request, as far as the request's head identifies it.
     fn owner<B>(&self, request: &Request<B>, token: &Token, asker: &Asker, way: Way) -> Owner {
         let stranger = Owner::Stranger(way.whence());
@@ -275,7 +256,7 @@ impl Front {
             // Browsers request this file automatically.
             "/favicon.ico" if is_read => Ok(empty_answer(StatusCode::NO_CONTENT)),
             // A till's token pairs no browser.
-            "/front/browser" if !matches!(token, Token::None) => Err(only_for_page()),
+            BROWSER if !matches!(token, Token::None) => Err(only_for_page()),
             path if self.config.page.on => match token {
                 Token::Wrong if needs_caller(path) => Err(self.wrong_token(way)),
                 Token::Of(_) if needs_caller(path) => Err(only_for_page()),
@@ -351,22 +332,7 @@ impl Front {
                 let code = qr::drawn(&address).map_err(Problem::malformed)?;
                 Ok(json_answer(StatusCode::CREATED, &json!({ "address": address, "code": code })))
             }
-            (&Method::POST, "/front/browser/open") => {
-                self.caller(request.headers(), way, (asker, Token::None))?;
-                let own = self.guard.origin(request.headers(), way)?;
-                Ok(json_answer(StatusCode::CREATED, &self.browser_link(Some((own, way)))?))
-            }
-            (&Method::POST, "/front/browser") => self.pair_browser(request, way).await,
-            (&Method::GET, "/front/browsers") => {
-                self.caller(request.headers(), way, (asker, Token::None))?;
-                let said = json!({ "browsers": self.browsers.list(browser_cookie(request.headers())) });
-                Ok(json_answer(StatusCode::OK, &said))
-            }
-            (&Method::DELETE, path) if path.starts_with(BROWSERS) => {
-                self.caller(request.headers(), way, (asker, Token::None))?;
-                self.browsers.remove(&path[BROWSERS.len()..])?;
-                Ok(empty_answer(StatusCode::NO_CONTENT))
-            }
+            (_, path) if path.starts_with(BROWSER) => self.for_browsers(request, way, asker).await,
             (&Method::GET, "/front/doctor") => {
                 // The doctor is needed most while the agent is down.
                 if !self.may_do_without(request.headers(), way) {
@@ -392,7 +358,12 @@ impl Front {
 
     /// Identifies the caller of a protected request. The agent checks the session with each request that is passed on
     /// to it.
-    fn caller(&self, headers: &HeaderMap, way: Way, (asker, token): (&Asker, Token)) -> Result<Caller, Problem> {
+    pub(crate) fn caller(
+        &self,
+        headers: &HeaderMap,
+        way: Way,
+        (asker, token): (&Asker, Token),
+    ) -> Result<Caller, Problem> {
         match token {
             Token::Of(till) => return Ok(Caller::Till(till)),
             Token::Wrong => return Err(self.wrong_token(way)),
@@ -416,75 +387,13 @@ impl Front {
     }
 
     /// Checks whether this caller may use the page without an operator.
-    fn may_do_without(&self, headers: &HeaderMap, way: Way) -> bool {
+    pub(crate) fn may_do_without(&self, headers: &HeaderMap, way: Way) -> bool {
         match self.config.page.without_sign_in {
             WithoutSignIn::Nobody => false,
             WithoutSignIn::Board => way.is_local(),
             WithoutSignIn::Paired => self.paired_browser(headers).is_some(),
             WithoutSignIn::Network => true,
         }
-    }
-
-    /// Checks whether paired browsers may use the page without an operator.
-    fn browsers_are_on(&self) -> bool {
-        self.config.page.without_sign_in == WithoutSignIn::Paired
-    }
-
-    /// Returns the cookie of the paired browser that sends a request.
-    fn paired_browser<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        browser_cookie(headers).filter(|cookie| self.browsers_are_on() && self.browsers.is_paired(cookie))
-    }
-
-    /// Makes a link that pairs a browser, with its QR code. The link has the origin at which its page was reached. For
-    /// a page on this board, or without a page, it has the first address that other devices can reach.
-    pub(crate) fn browser_link(&self, page: Option<(String, Way)>) -> Result<Value, Problem> {
-        if !self.browsers_are_on() || !self.config.page.on {
-            let detail = "browsers are not paired here; set without-sign-in = \"paired\" in [page] of front.toml";
-            return Err(Problem::forbidden(detail));
-        }
-        let origins = page_origins(&self.config.names, &self.config.https);
-        let no_tls = || Problem::forbidden("browsers are paired over TLS only; set https in [listen] of front.toml");
-        let origin = match page {
-            Some((own, way)) if way.tls && !way.is_local() => own,
-            // Without TLS, only browsers on this board can be paired.
-            Some((own, _)) => origins.first().cloned().unwrap_or(own),
-            None => origins.first().cloned().ok_or_else(no_tls)?,
-        };
-        let (token, good_for) = self.browsers.open(Instant::now());
-        let address = format!("{origin}/#pair={token}");
-        let code = qr::drawn(&address).map_err(Problem::malformed)?;
-        let certificate = self.certificate.as_ref().map(|certificate| certificate.borrow().ca_fingerprint());
-        Ok(json!({ "address": address, "code": code, "goodForS": good_for.as_secs(), "origins": origins,
-                   "fingerprint": certificate.and_then(Result::ok) }))
-    }
-
-    /// Pairs the browser that sends the token of a link. Only wrong tokens are counted.
-    async fn pair_browser(&self, request: Request<Incoming>, way: Way) -> Result<Answer, Problem> {
-        let former = browser_cookie(request.headers()).map(str::to_owned);
-        let PairBrowser { token, name } = fields(request).await?;
-        let at = (Instant::now(), rfc3339((self.now)()));
-        let cookie = self.browsers.pair((&token, &name), former.as_deref(), at).map_err(|error| match error {
-            BrowserError::Link => self.wrong(way, error.into()),
-            error => error.into(),
-        })?;
-        let mut answer = empty_answer(StatusCode::NO_CONTENT);
-        answer.headers_mut().insert(SET_COOKIE, browsers::cookie(&cookie, way.tls));
-        Ok(answer)
-    }
-
-    /// Returns who uses the page. A paired browser gets its cookie again, so that it stays paired.
-    async fn session_answer(&self, headers: &HeaderMap, way: Way) -> Result<Answer, Problem> {
-        let paired = self.paired_browser(headers);
-        let without = match self.may_do_without(headers, way) {
-            true => session::Without::Permitted,
-            false if self.browsers_are_on() => session::Without::OnlyPaired,
-            false => session::Without::Refused,
-        };
-        let mut answer = session::current(&self.agent, cookie(headers).as_ref(), without).await?;
-        if let Some(paired) = paired {
-            answer.headers_mut().insert(SET_COOKIE, browsers::cookie(paired, way.tls));
-        }
-        Ok(answer)
     }
 
     /// Returns the refusal of a token that belongs to no till. Only wrong tokens are counted, so a right token is
@@ -495,7 +404,7 @@ impl Front {
     }
 
     /// Counts a wrong token for its address. Returns the refusal, or the one of an address that sends too many.
-    fn wrong(&self, way: Way, refusal: Problem) -> Problem {
+    pub(crate) fn wrong(&self, way: Way, refusal: Problem) -> Problem {
         let (now, whence) = (Instant::now(), way.whence());
         let mut wrong = self.wrong_tokens.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(left) = wrong.must_wait(whence, now) {
@@ -647,8 +556,6 @@ fn told(pairings: &Pairings) -> Value {
 /// Checks whether a path needs an identified caller.
 fn needs_caller(path: &str) -> bool {
     let of_page = [
-        "/front/browser/open",
-        "/front/browsers",
         "/front/customer",
         "/front/customer/leave",
         "/front/customer/pair",
@@ -656,11 +563,13 @@ fn needs_caller(path: &str) -> bool {
         "/front/events",
         "/front/pairing",
     ];
-    ["/v1/", QR, BROWSERS].iter().any(|start| path.starts_with(start)) || of_page.contains(&path)
+    // A browser that is not paired yet has only the token of its link.
+    let of_browsers = path.starts_with(BROWSER) && path != BROWSER;
+    path.starts_with("/v1/") || path.starts_with(QR) || of_browsers || of_page.contains(&path)
 }
 
 /// The token in a request.
-enum Token {
+pub(crate) enum Token {
     None,
     Wrong,
     /// The token of this till.
@@ -697,19 +606,6 @@ fn of_status(status: &Value, operators: bool) -> Value {
     })
 }
 
-impl From<BrowserError> for Problem {
-    fn from(error: BrowserError) -> Self {
-        let of = |status, code| Self::new(status, code, "The browser is not paired", error.to_string());
-        match &error {
-            BrowserError::Name => Self::malformed(error.to_string()),
-            BrowserError::Link => of(StatusCode::FORBIDDEN, "wrong-link"),
-            BrowserError::Full => of(StatusCode::FORBIDDEN, "too-many-browsers"),
-            BrowserError::Unknown => of(StatusCode::NOT_FOUND, "no-such-browser"),
-            BrowserError::State(_) => of(StatusCode::SERVICE_UNAVAILABLE, "state"),
-        }
-    }
-}
-
 /// Returns the refusal of a path that no till may use.
 fn only_for_page() -> Problem {
     Problem::forbidden("only the front's own page may use this path")
@@ -721,7 +617,7 @@ fn not_for_customer() -> Problem {
 }
 
 /// Reads the JSON body of a request.
-async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
+pub(crate) async fn fields<T: serde::de::DeserializeOwned>(request: Request<Incoming>) -> Result<T, Problem> {
     let (head, body) = request.into_parts();
     let body = forward::strangers_body(body, &head.headers).await?;
     serde_json::from_slice(&body).map_err(|error| Problem::malformed(error.to_string()))

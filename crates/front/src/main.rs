@@ -28,7 +28,7 @@
 //! | `forward`, `agent` | requests that the front passes on to the agent; access to the agent |
 //! | `page`, `logo`, `session`, `qr` | the page; the shop's logo; the signed-in operator; web addresses as QR codes |
 //! | `customer` | the customer's screen: its token, and the events that a customer may see |
-//! | `browsers` | browsers that may use the page without an operator |
+//! | `browsers`, `devices` | browsers that may use the page without an operator |
 //! | `doctor` | the doctor's findings, for the page |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
 //! | `webhooks` | events for the servers of tills |
@@ -46,6 +46,7 @@ mod certificate;
 mod config;
 mod control;
 mod customer;
+mod devices;
 mod doctor;
 mod first_boot;
 mod forward;

@@ -414,7 +414,8 @@ mod tests {
         assert!((15_000..30_000).contains(&font.bytes), "{} bytes of font", font.bytes);
         for language in page.languages() {
             let words = format!("/assets/{language}-rest.json");
-            let is_loaded = |path: &str| ![FONT, SUPPORT].contains(&path) && (!path.ends_with(".json") || path == words);
+            let is_loaded =
+                |path: &str| ![FONT, SUPPORT].contains(&path) && (!path.ends_with(".json") || path == words);
             let loaded = page.files.values().filter(|file| is_loaded(file.packed.path)).map(|file| file.packed);
             let loaded: Vec<&PackedFile> =
                 loaded.chain([page.documents[CASHIERS].languages[language].packed]).collect();

@@ -144,11 +144,7 @@ pub(crate) enum Without {
 
 /// Handles `GET /front/session`: returns the signed-in operator. Without one, it returns the operators who can sign in,
 /// or `null` if no sign-in is needed.
-pub(crate) async fn current(
-    agent: &Agent,
-    session: Option<&HeaderValue>,
-    without: Without,
-) -> Result<Answer, Problem> {
+pub(crate) async fn current(agent: &Agent, session: Option<&HeaderValue>, without: Without) -> Result<Answer, Problem> {
     if session.is_some() {
         let question = Question::get("/v1/sessions/current").with_session(session);
         let (status, said) = agent.ask_json(question).await?;

@@ -49,8 +49,14 @@ async fn only_a_paired_browser_uses_the_page_without_an_operator() {
     let nobody = front.client().get(front.https_url("/front/session")).send().await.unwrap();
     assert_eq!(nobody.status(), StatusCode::UNAUTHORIZED);
     assert_eq!(body_of(nobody).await["toPair"], true);
-    let users = [("GET", "/v1/latest"), ("GET", "/front/browsers"), ("POST", "/front/browser/open"),
-        ("DELETE", "/front/browsers/1"), ("GET", "/front/doctor"), ("GET", "/front/events")];
+    let users = [
+        ("GET", "/v1/latest"),
+        ("GET", "/front/browsers"),
+        ("POST", "/front/browser/open"),
+        ("DELETE", "/front/browsers/1"),
+        ("GET", "/front/doctor"),
+        ("GET", "/front/events"),
+    ];
     for cookie in [None, Some("pos_browser=0000"), Some("pos_browser=")] {
         for (method, path) in users {
             let refused = problem(ask(&front, method, path, json!({}), cookie).await).await;
@@ -61,7 +67,7 @@ async fn only_a_paired_browser_uses_the_page_without_an_operator() {
     let cookie = paired(&front, "Tablet").await;
     let session = ask(&front, "GET", "/front/session", json!({}), Some(&cookie)).await;
     let again = session.headers()["set-cookie"].to_str().unwrap().to_owned();
-    assert!(again.starts_with(&cookie) && again.contains("; Max-Age=31536000"), "its year begins anew: {again}");
+    assert!(again.starts_with(&cookie) && again.contains("; Max-Age=31536000"), "its year begins again: {again}");
     assert_eq!(body_of(session).await, json!({ "operator": null }));
     assert_eq!(ask(&front, "GET", "/v1/latest", json!({}), Some(&cookie)).await.status(), StatusCode::OK);
     let heard = agent.heard().pop().unwrap();
