@@ -157,7 +157,7 @@ step_wifi() {
   must "ls /boot/firmware; stat -c %a /etc/NetworkManager/system-connections/pos-wifi.nmconnection"
   [[ $SAID != *pos-wifi.conf* && $SAID == *600 ]] || fail "the file stays, or the connection is open: $SAID"
   # NetworkManager has read what the file says.
-  must "nmcli --escape no --show-secrets --get-values 802-11-wireless.ssid,802-11-wireless-security.psk connection show pos-wifi"
+  must "LC_ALL=C.UTF-8 nmcli --escape no --show-secrets --get-values 802-11-wireless.ssid,802-11-wireless-security.psk connection show pos-wifi"
   [[ $SAID == $'Caf\xc3\xa9; [1]\nback\\slash and words' ]] || fail "NetworkManager has: $SAID"
   guest "journalctl -b --no-pager | grep -F 'and words'" && fail "the log shows the password: $SAID"
   power_off
