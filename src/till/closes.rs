@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::ParseIntError;
 use std::str::FromStr;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use pos_core::counter::Close;
 use pos_terms::transaction::{Reference, Who};
@@ -23,7 +23,7 @@ pub struct CloseAsked {
 }
 
 /// A close as the answer to its request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CloseView {
@@ -34,7 +34,7 @@ pub struct CloseView {
     pub replayed: bool,
     /// The reason why the close is not printed, although the request asked for it. The close is recorded anyway, and
     /// can be printed again.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_printed: Option<String>,
 }
 

@@ -222,7 +222,7 @@ pub struct LaterView {
 }
 
 /// The answer to a cancel: whether the cancel came in time, and the transaction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct CancelView {

@@ -105,9 +105,6 @@ enum NotTaken {
     /// No configured till has this SaleID.
     #[error("MessageHeader.SaleID: unknown at this terminal; check [[nexo.till]] in front.toml")]
     NoTill,
-    /// The message is a response, but the terminal sent no request.
-    #[error("a till must send SaleToPOIRequest, not a response")]
-    Response,
 }
 
 /// A received message with its till, and with the key of its seal, if any.
@@ -182,12 +179,9 @@ impl Nexo {
         let Arrived { message, till, key } = arrived;
         till.seen.came(way.peer.to_string());
         till.seen.said("till says", || trace::line(&message));
+        // `read` has refused every other message.
         let Message::Request(request) = message else {
-            tracing::info!(
-                till = till.seen.till, from = %way.peer, why = %NotTaken::Response,
-                "a till's message was refused"
-            );
-            return Ok(self.rejected(&received, &NotTaken::Response));
+            return Ok(self.rejected(&received, &ReadError::Response.into()));
         };
         let gone = || Problem::agent_down("the terminal is stopping; ask for the outcome with TransactionStatus");
         let (answer, answered) = oneshot::channel();
@@ -215,12 +209,12 @@ impl Nexo {
     /// Reads a message, identifies its till, and refuses an unsealed message that must be sealed.
     fn read(&self, received: &[u8], way: Way) -> Result<Arrived<'_>, NotTaken> {
         let till_of = |sale_id: Option<&String>| sale_id.and_then(|sale_id| self.tills.get(sale_id));
-        match Envelope::read(received)? {
+        match Envelope::read_at_terminal(received)? {
             Envelope::Sealed(sealed) => {
                 let till = till_of(sealed.header.sale_id.as_ref());
                 // An unknown till and a till without a key give the same error as a wrong key.
                 let (till, key) = till.and_then(|till| Some((till, till.key.as_ref()?))).ok_or(BlobError)?;
-                let Opened { message, .. } = sealed.open(std::slice::from_ref(key))?;
+                let Opened { message, .. } = sealed.open_at_terminal(std::slice::from_ref(key))?;
                 Ok(Arrived { message: message?, till, key: Some(key) })
             }
             Envelope::Plain(message) if self.config.plain || way.is_local() => {

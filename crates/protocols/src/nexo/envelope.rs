@@ -65,6 +65,9 @@ pub enum ReadError {
         /// The name of the body.
         found: String,
     },
+    /// The message is a response, but the terminal sent no request.
+    #[error("a till must send SaleToPOIRequest, not a response")]
+    Response,
     /// This category has no response.
     #[error("{category} has no response")]
     NoResponse {
@@ -122,9 +125,22 @@ impl Envelope {
     /// # Errors
     /// Returns [`ReadError`]. Errors in a sealed body are found when the message is opened.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read_with(bytes, ResponseBody::read)
+    }
+
+    /// Reads a message at the terminal, which refuses responses. A program that only calls this function contains no
+    /// code that reads responses.
+    ///
+    /// # Errors
+    /// Returns [`ReadError`]. Errors in a sealed body are found when the message is opened.
+    pub fn read_at_terminal(bytes: &[u8]) -> Result<Self, ReadError> {
+        Self::read_with(bytes, refuse_response)
+    }
+
+    fn read_with(bytes: &[u8], read_response: ReadResponse) -> Result<Self, ReadError> {
         let parts = Parts::read(bytes)?;
         if parts.field(BLOB).is_none() {
-            return Ok(Self::Plain(parts.message()?));
+            return Ok(Self::Plain(parts.message(read_response)?));
         }
         if let Some((found, _)) = parts.bodies().next() {
             return Err(ReadError::OtherBody { found });
@@ -139,6 +155,18 @@ impl Sealed {
     /// # Errors
     /// Returns [`BlobError`] for any error in the sealed part, including a header that differs from the plain one.
     pub fn open<'k>(&self, keys: &'k [Key]) -> Result<Opened<'k>, BlobError> {
+        self.open_with(keys, ResponseBody::read)
+    }
+
+    /// Opens the message at the terminal, which refuses responses.
+    ///
+    /// # Errors
+    /// Returns [`BlobError`] for any error in the sealed part, including a header that differs from the plain one.
+    pub fn open_at_terminal<'k>(&self, keys: &'k [Key]) -> Result<Opened<'k>, BlobError> {
+        self.open_with(keys, refuse_response)
+    }
+
+    fn open_with<'k>(&self, keys: &'k [Key], read_response: ReadResponse) -> Result<Opened<'k>, BlobError> {
         let mut opened = None;
         for key in keys {
             if let Ok(plaintext) = key.open(&self.blob) {
@@ -150,7 +178,7 @@ impl Sealed {
         if parts.header().map_err(|_| BlobError)? != self.header || parts.field(BLOB).is_some() {
             return Err(BlobError);
         }
-        Ok(Opened { key, message: parts.message() })
+        Ok(Opened { key, message: parts.message(read_response) })
     }
 }
 
@@ -199,6 +227,13 @@ impl Message {
         let Blob { sealed, trailer } = key.seal(&self.write(), nonce);
         framed(frame, &SealedMessage { message_header: self.header(), nexo_blob: &sealed, security_trailer: &trailer })
     }
+}
+
+/// The function that reads the body of a response, which has this category and name.
+type ReadResponse = fn(Category, &str, &RawValue) -> Result<ResponseBody, ReadError>;
+
+fn refuse_response(_: Category, _: &str, _: &RawValue) -> Result<ResponseBody, ReadError> {
+    Err(ReadError::Response)
 }
 
 /// Returns the plain header of a message if it is readable. It is needed to answer a message that is otherwise
@@ -335,7 +370,7 @@ impl<'a> Parts<'a> {
         names.filter_map(|name| self.field(&name).map(|raw| (name, raw)))
     }
 
-    fn message(&self) -> Result<Message, ReadError> {
+    fn message(&self, read_response: ReadResponse) -> Result<Message, ReadError> {
         let header = self.header()?;
         let category = header.message_category;
         // This check does not apply to the frame of a sealed message, because a sealed notification may be in a
@@ -361,7 +396,7 @@ impl<'a> Parts<'a> {
         Ok(if self.is_request {
             Message::Request(Request { body: RequestBody::read(category, raw)?, header })
         } else {
-            Message::Response(Response { body: ResponseBody::read(category, &expected, raw)?, header })
+            Message::Response(Response { body: read_response(category, &expected, raw)?, header })
         })
     }
 
