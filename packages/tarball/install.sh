@@ -53,7 +53,7 @@ papers() {
   for file in README.md CHANGELOG.md UPDATE.md LICENSE-* licences.txt rust-std.html; do
     put 644 "$file" "$prefix/share/doc/pos-agent/$file"
   done
-  for file in docs/src/*.md; do put 644 "$file" "$prefix/share/doc/pos-agent/$file"; done
+  for file in docs/src/*.md docs/src/pictures/*.png; do put 644 "$file" "$prefix/share/doc/pos-agent/$file"; done
   for file in man/*.[15]; do put 644 "$file" "$prefix/share/man/man${file##*.}/${file#man/}"; done
   for program in pos-agent pos-front; do
     put 644 "completions/$program.bash" "$prefix/share/bash-completion/completions/$program"
