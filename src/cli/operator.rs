@@ -75,6 +75,9 @@ struct Add {
     role: RoleName,
     #[command(flatten)]
     pin: PinFrom,
+    /// Make the journal of a new terminal, whose agent has never started. Setup uses this option
+    #[arg(long, hide = true)]
+    new_journal: bool,
 }
 
 #[derive(Debug, Args)]
@@ -187,27 +190,27 @@ impl NewPin {
 impl Operator {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         match self.verb {
-            Verb::Add(Add { named, role, pin }) => {
+            Verb::Add(Add { named, role, pin, new_journal }) => {
                 let (name, role, pin) = (named.name.clone(), role.role(), pin.ask(&named.name)?);
                 let body = json!({ "name": name, "role": role, "pin": pin.typed.as_str() });
                 let change = |stopped: &Stopped| {
                     Ok(OperatorChange::Added(KeptOperator { name, role, pin: stopped.digest(&pin.pin)? }))
                 };
-                named.change(Asked::Post(OPERATORS.to_owned(), body), "was added", change).await
+                named.change(Asked::Post(OPERATORS.to_owned(), body), "was added", new_journal, change).await
             }
             Verb::Pin(SetPin { named, pin }) => {
                 let (name, pin) = (named.name.clone(), pin.ask(&named.name)?);
                 let asked = Asked::Post(named.path("/pin"), json!({ "pin": pin.typed.as_str() }));
                 let change = |stopped: &Stopped| Ok(OperatorChange::PinSet(name, stopped.digest(&pin.pin)?));
-                named.change(asked, "has the new PIN", change).await
+                named.change(asked, "has the new PIN", false, change).await
             }
             Verb::Remove(named) => {
                 let (asked, name) = (Asked::Delete(named.path("")), named.name.clone());
-                named.change(asked, "was removed", |_| Ok(OperatorChange::Removed(name))).await
+                named.change(asked, "was removed", false, |_| Ok(OperatorChange::Removed(name))).await
             }
             Verb::Unlock(named) => {
                 let (asked, name) = (Asked::Post(named.path("/unlock"), json!({})), named.name.clone());
-                named.change(asked, "may try the PIN again", |_| Ok(OperatorChange::Unlocked(name))).await
+                named.change(asked, "may try the PIN again", false, |_| Ok(OperatorChange::Unlocked(name))).await
             }
             Verb::List(List { json, daemon }) => list(json, &daemon).await,
             Verb::History(History { json, config }) => history(json, config.as_deref()),
@@ -234,11 +237,10 @@ impl Named {
         self,
         asked: Asked,
         done: &str,
+        new_journal: bool,
         change: impl FnOnce(&Stopped) -> Result<OperatorChange, Stop>,
     ) -> Result<Exit, Stop> {
         let daemon = self.daemon.daemon()?;
-        // The first operator may be added before the agent's first start.
-        let makes_journal = matches!(&asked, Asked::Post(path, _) if path == OPERATORS);
         let answer: Result<Option<OperatorView>, daemon::Error> = match asked {
             Asked::Post(path, body) => daemon.post(&path, &body).await.map(Some),
             Asked::Delete(path) => daemon.delete(&path).await.map(|()| None),
@@ -246,7 +248,7 @@ impl Named {
         let view = match answer {
             Ok(view) => view,
             Err(error) => {
-                let stopped = Stopped::found(&self.daemon, error, makes_journal)?;
+                let stopped = Stopped::found(&self.daemon, error, new_journal)?;
                 let change = change(&stopped)?;
                 change_stopped(&stopped.journal, &self.name, &change)?
             }

@@ -93,12 +93,19 @@ impl Board {
         // Its own group, so that a power cut ends also the programs that it runs.
         command.stdout(log.try_clone().unwrap()).stderr(log).process_group(0);
         self.program = Some(command.spawn().unwrap());
-        let connects = async {
-            while UnixStream::connect(self.path("socket")).await.is_err() {
+        // A connection without a request would keep the program busy, so this is a whole request.
+        let serves = async {
+            loop {
+                if let Ok(mut stream) = UnixStream::connect(self.path("socket")).await {
+                    let _ = stream.write_all(b"\"state\"\n").await;
+                    if !replies(stream).await.is_empty() {
+                        return;
+                    }
+                }
                 tokio::task::yield_now().await;
             }
         };
-        within("the socket", connects).await;
+        within("the socket", serves).await;
     }
 
     /// Cuts the power.

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A browser sends the part of an address behind `#` to no server, so the token is in no log. A link is valid for five
-//! minutes, for one browser. The cookie proves the pairing. Scripts cannot read it, and the front keeps only its digest.
-//! A removed browser is refused immediately, and its open streams end.
+//! minutes, for one browser. The cookie proves the pairing. Scripts cannot read it, and the front keeps only its
+//! digest. A removed browser is refused immediately, and its open streams end.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,6 +1,6 @@
-//! Web addresses as QR codes, for the page and for a terminal window. A customer opens the address on their own device, so no one has to type it.
-//! The address is never the caller's: it is that of a receipt, of the page where the customer must act, of the
-//! customer's screen, or of the link for a browser.
+//! Web addresses as QR codes, for the page and for a terminal window. A customer opens the address on their own device,
+//! so no one has to type it. The address is never the caller's: it is that of a receipt, of the page where the customer
+//! must act, of the customer's screen, or of the link for a browser.
 
 use std::fmt::Write as _;
 

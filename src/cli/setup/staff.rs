@@ -40,7 +40,7 @@ pub(super) fn add(operators: &[NewOperator], config: &Path) -> Result<(), Stop> 
     let folder = journal.parent().unwrap_or(Path::new("/"));
     let user = owner(folder).map_err(|error| failed(folder, &error))?;
     for NewOperator { name, role, pin } in operators {
-        let add = ["add", name, "--role", role, "--pin-stdin"];
+        let add = ["add", name, "--role", role, "--pin-stdin", "--new-journal"];
         let (mut code, mut said) = run(&add, pin, config, user)?;
         if code == Some(Exit::Data as i32) {
             run(&["remove", name], "", config, user)?;
