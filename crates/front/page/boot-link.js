@@ -9,7 +9,7 @@ const STATE_MS = 4000;
 const WAITS_MS = { search: 180000, write: 180000, "try-printer": 30000, "try-reader": 60000, network: 60000, wifi: 90000 };
 const USUAL_MS = 45000;
 /** The refusals after which the same request is sent again. */
-const PASSING = ["busy", "root-down"];
+const AGAIN = ["busy", "root-down"];
 
 export const readState = (sent) => api.get("/first-boot/state", { ms: STATE_MS, sent });
 
@@ -24,7 +24,7 @@ export async function send(name, body, waits = () => {}) {
       waits(false);
       return answer;
     } catch (error) {
-      if (error instanceof api.Problem && !PASSING.includes(error.code)) {
+      if (error instanceof api.Problem && !AGAIN.includes(error.code)) {
         waits(false);
         throw error;
       }

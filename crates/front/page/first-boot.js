@@ -168,10 +168,10 @@ async function written() {
   faults = new Map();
   view = "writing";
   render();
-  const outcome = await writeAll(page, at("content"));
+  const ended = await writeAll(page, at("content"));
   view = "review";
-  if (outcome === "written") { forget(); return "sale"; }
-  if (outcome === "code") { leave("code"); return "code"; }
+  if (ended === "written") { forget(); return "sale"; }
+  if (ended === "code") { leave("code"); return "code"; }
   return "review";
 }
 function forget() { try { sessionStorage.removeItem(MEMORY); } catch { /* nothing is kept */ } }

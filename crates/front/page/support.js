@@ -90,7 +90,7 @@ export function support({ api, dom, failure, words }) {
           h("div", { class: "pairing" }, h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
             h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
           closer(close, "close", { id: "close" })];
-      });
+      }, "device");
       clearTimeout(timer);
       timer = null;
       if (added) text(told, t("devices.paired", { name: added }));

@@ -2,7 +2,7 @@
 //!
 //! | path | caller | module |
 //! |---|---|---|
-//! | `/`, `/customer`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
+//! | `/`, `/customer`, `/first-boot`, `/assets/…`; `/favicon.ico`, which is empty | everyone | `page`; here |
 //! | `/front/settings`, `/front/logo`, `/front/health`, `/front/certificate.pem` | everyone | here |
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
@@ -43,7 +43,6 @@ use crate::control::rfc3339;
 use crate::customer::{self, CustomersScreen, LeftTransaction};
 use crate::devices::BROWSER;
 use crate::doctor::Doctor;
-use crate::first_boot;
 use crate::forward;
 use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
@@ -344,8 +343,6 @@ impl Front {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
             }
-            // This terminal is set up.
-            (_, first_boot::DOCUMENT) => Err(Problem::not_found()),
             (&Method::GET | &Method::HEAD, path) => {
                 if path == "/customer" {
                     self.customer_is_on()?;

@@ -386,11 +386,8 @@ mod tests {
             for list in ["const PASSING = [", "const KNOWN_500 = ["] {
                 let Some((_, list)) = script.split_once(list) else { continue };
                 for word in list.split(']').next().unwrap().split(", ").map(|word| word.trim_matches('"')) {
-                    // Only the front uses these codes.
-                    assert!(
-                        ["agent-down", "root-down"].contains(&word) || ProblemType::of_code(word).is_some(),
-                        "{word}"
-                    );
+                    // Only the front uses the code `agent-down`.
+                    assert!(word == "agent-down" || ProblemType::of_code(word).is_some(), "{word}");
                     words += 1;
                 }
             }
