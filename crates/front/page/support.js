@@ -86,11 +86,13 @@ export function support({ api, dom, failure, words }) {
           else if (timer !== null) timer = setTimeout(look, LOOK_MS);
         }
         timer = setTimeout(look, LOOK_MS);
-        return [h("p", {}, t("devices.scan")), h("div", { class: "picture" }, qr(made.code, t("devices.scan"))),
-          h("div", { class: "pairing" }, h("p", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
+        // As with a receipt, a small screen shows the code beside the text. It has no room for the other device's words.
+        const wide = globalThis.innerWidth > 700 && globalThis.innerHeight > 700;
+        return [h("p", {}, t("devices.scan")),
+          h("details", { class: "pairing", open: wide || null }, h("summary", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
             h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
-          closer(close, "close", { id: "close" })];
-      }, "device");
+          h("div", { class: "picture" }, qr(made.code, t("devices.scan"))), closer(close, "close", { id: "close" })];
+      }, "receipt");
       clearTimeout(timer);
       timer = null;
       if (added) text(told, t("devices.paired", { name: added }));
