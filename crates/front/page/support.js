@@ -87,7 +87,7 @@ export function support({ api, dom, failure, words }) {
         }
         timer = setTimeout(look, LOOK_MS);
         // As with a receipt, a small screen shows the code beside the text. It has no room for the other device's words.
-        const wide = globalThis.innerWidth > 700 && globalThis.innerHeight > 700;
+        const wide = globalThis.innerWidth > 700 && globalThis.innerHeight > 500;
         return [h("p", {}, t("devices.scan")),
           h("details", { class: "pairing", open: wide || null }, h("summary", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
             h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
