@@ -86,13 +86,17 @@ pub(super) async fn on_reader(port: &str, baud: u32, text: String) -> Result<(),
     };
     let ready = timeout(READY, ready).await.unwrap_or_else(|_| Err("no reader answers at this port".to_owned()));
     let shown = match ready {
-        Ok(()) => handle.order(ReaderOrder::Show { text }).await.map_err(|_| "the reader is gone".to_owned()),
+        Ok(()) => match timeout(READY, handle.order(ReaderOrder::Show { text })).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err("the reader is gone".to_owned()),
+        },
         Err(why) => Err(why),
     };
     if shown.is_ok() {
         sleep(SHOWN).await;
     }
+    // The port is free once the reader's task has ended.
     drop(handle);
-    while events.recv().await.is_some() {}
+    let _ = timeout(READY, async { while events.recv().await.is_some() {} }).await;
     shown
 }
