@@ -38,6 +38,8 @@ const BODY_DEADLINE: Duration = Duration::from_secs(10);
 pub(crate) const STRANGERS_BODY: Duration = Duration::from_secs(3);
 /// The largest body of an unidentified caller, in bytes.
 const STRANGERS_MOST: usize = 4 * 1024;
+/// The bytes of a body above its limit that the front still takes and forgets, after it has refused the body.
+const MOST_FORGOTTEN: usize = 1024 * 1024;
 /// The longest value of a parameter in bytes, such as a list of numbers in `carried`.
 const LONGEST_VALUE: usize = 8 * 1024;
 /// The longest segment of a path in bytes, which is a reference.
@@ -142,22 +144,42 @@ pub(crate) async fn strangers_body(request: Incoming, headers: &HeaderMap) -> Re
 }
 
 /// Reads the body of a request, limited to this number of bytes and this time.
+///
+/// A body above the limit is refused at once. A caller that still writes hears the refusal, because the connection
+/// takes the rest until the time is over, [`MOST_FORGOTTEN`] bytes at most. A closed one would be reset.
 pub(crate) async fn body_of(
-    request: Incoming,
+    mut request: Incoming,
     headers: &HeaderMap,
     (most, deadline): (usize, Duration),
 ) -> Result<Bytes, Problem> {
     let too_large = || Problem::of(ProblemType::TooLarge, format!("a body may have at most {most} bytes"));
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > most as u64) {
+        forget(request, deadline);
         return Err(too_large());
     }
-    match timeout(deadline, wiped(Limited::new(request, most))).await {
+    match timeout(deadline, wiped(Limited::new(&mut request, most))).await {
         Ok(Ok(body)) => Ok(body),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(too_large()),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+            forget(request, deadline);
+            Err(too_large())
+        }
         Ok(Err(_)) => Err(Problem::malformed("the body is incomplete")),
         Err(_) => Err(Problem::of(ProblemType::Timeout, format!("send the whole body within {deadline:?}"))),
     }
+}
+
+/// Takes the rest of a refused body and forgets it.
+fn forget(mut body: Incoming, deadline: Duration) {
+    tokio::spawn(timeout(deadline, async move {
+        let mut left = MOST_FORGOTTEN;
+        while let Some(Ok(frame)) = body.frame().await {
+            left = left.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+            if left == 0 {
+                break;
+            }
+        }
+    }));
 }
 
 /// Reads the whole body into memory that is wiped after use, because it may contain a PIN. The buffers of the

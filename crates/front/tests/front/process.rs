@@ -145,21 +145,34 @@ impl Running {
     pub(crate) async fn raw(&self, bytes: &str) -> (u16, String) {
         let mut stream = self.connect().await;
         stream.write_all(bytes.as_bytes()).await.unwrap();
-        let mut answer = Vec::new();
-        let read = async {
-            let mut piece = [0; 4096];
-            while !String::from_utf8_lossy(&answer).contains("\r\n\r\n") {
-                match stream.read(&mut piece).await {
-                    Ok(0) | Err(_) => break,
-                    Ok(n) => answer.extend_from_slice(&piece[..n]),
-                }
-            }
-        };
-        tokio::time::timeout(Duration::from_secs(30), read).await.expect("an answer");
-        let answer = String::from_utf8_lossy(&answer).into_owned();
-        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
-        (status.unwrap_or_else(|| panic!("no answer: {answer:?}")), answer)
+        answer_on(&mut stream).await
     }
+}
+
+/// Reads one answer from this connection. Returns its status, its head and its body.
+pub(crate) async fn answer_on(stream: &mut TcpStream) -> (u16, String) {
+    let mut answer = Vec::new();
+    let read = async {
+        let mut piece = [0; 4096];
+        while !is_whole(&String::from_utf8_lossy(&answer)) {
+            match stream.read(&mut piece).await {
+                Ok(0) | Err(_) => break,
+                Ok(n) => answer.extend_from_slice(&piece[..n]),
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), read).await.expect("an answer");
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+    (status.unwrap_or_else(|| panic!("no answer: {answer:?}")), answer)
+}
+
+/// Checks whether the head and as many bytes as it announces are there.
+fn is_whole(answer: &str) -> bool {
+    let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
+    let announced =
+        head.lines().find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    body.len() >= announced.unwrap_or(0)
 }
 
 /// The folder that a killed front left behind.
