@@ -5,11 +5,12 @@
 # name | test
 readonly STEPS="\
 start        | the power fails three times in the first starts; then the board has a name, the whole card, a read-only root, no password
-first-boot   | the page of the first boot: a wrong code, the code on the console, a power cut, the new code, answers, a sale
+first-boot   | the page of the first boot in Chromium: the first sale in training, a real one that is reversed, a power cut in one, a sale
 wifi         | a file on the boot partition sets the Wi-Fi and is removed; a wrong one is refused, and its reason is next to it
 shop         | sales; without a page of the first boot, the configuration is written by hand
 cuts         | the power fails in a sale, and at two random moments; the board starts, and the journal is whole
 upgrades     | apt makes the root writable and read-only again; at night, security only, and not while a program holds a lock
+first-boot-cuts | on another card, the power fails in each step of the page and of the writing; then a sale
 books        | the gateway's whole ledger matches the sales of the steps"
 
 # The step that all others need.
@@ -82,71 +83,93 @@ cut_at_random() {
   power_on wait=no
 }
 
+# A shop's owner at the page of the first boot, in a real Chromium and without a shell. The program counts the acts.
 step_first_boot() {
-  if ! guest "test -e /usr/lib/systemd/system/pos-first-boot.socket"; then
-    echo "   skipped: the package has no pos-first-boot.socket"
-    return
-  fi
   must "$GATEWAY_IS_HERE"
-  first_boot_waits
-  wizard POST /code '{"code":"00000000"}' && fail "a wrong code is accepted"
-  says wrong-code
-  wizard POST /code "{\"code\":\"$CODE\"}" || fail "the code $CODE of the console: $SAID"
-  wizard POST /search '{}' || fail "the search for devices: $SAID"
-  says READER
-  # The server keeps no answers, so a power cut costs only the code.
-  power_cut
+  owner_sets_up straight
+  in_ledger 0.01 "DB reversed, RV approved, DB reversed, RV approved"
+  in_ledger 14.01 "DB approved"
+  printed 14.01 APPROVED
+  keeps_no_secret
+}
+
+# The same on another card, with a power cut in each step of the page and of the writing.
+step_first_boot_cuts() {
+  power_off
+  new_card
+  lays_keys
   power_on
-  first_boot_waits
-  wizard POST /code "{\"code\":\"$CODE\"}" || fail "the new code $CODE: $SAID"
-  wizard POST /check "$(answers)" || fail "the check of the answers: $SAID"
-  wizard POST /write "$(answers)" || fail "writing: $SAID"
-  [[ $(tail -n 1 <<<"$SAID") == '"done"' ]] || fail "writing: $SAID"
-  power_cut
+  must "cat /etc/hostname; $GATEWAY_IS_HERE"
+  NAME=$(head -n 1 <<<"$SAID")
+  # This card's terminal has another journal and the same keys of the reader.
+  owner_sets_up cuts
+  in_ledger 14.02 "DB approved"
+  printed 14.02 APPROVED
+  keeps_no_secret
+}
+
+# The token and the operator's PIN are in no log and in no archive of the doctor.
+keeps_no_secret() {
+  power_off
   power_on
   is_ready
   guest "systemctl is-active pos-front-first-boot.service" && fail "the first boot goes on beside a configuration"
-  must "! journalctl --no-pager | grep -F -f /etc/pos-agent/gateway-token"
-  approves 10.01 chip-pin insert
+  guest "pos-agent doctor --bundle /var/tmp/support.tar" || [[ $? == 75 ]] || fail "the archive: $SAID"
+  must "token=\$(cat /etc/pos-agent/gateway-token)
+    mkdir /var/tmp/support
+    tar -xf /var/tmp/support.tar -C /var/tmp/support
+    journalctl --no-pager >/var/tmp/support/all
+    ! grep -rlF -e \"\$token\" -e 918273 /var/tmp/support
+    rm -r /var/tmp/support /var/tmp/support.tar"
 }
 
-# Waits for the page of the first boot, and reads the code on the console.
-first_boot_waits() {
-  until_true "$PATIENCE" "the page of the first boot answers" first_boot_answers
-  until_true "$PATIENCE" "the console shows the code" code_on_console
+# Lets crates/front/tests/board.rs set the terminal up, and does for it what a person does beside the page: owner_sets_up
+# straight|cuts. It asks by lines in RUN/page.ask, and each line in RUN/page.told is an answer.
+owner_sets_up() {
+  local words amount state asks tells owner seen=0 start
+  rm -f "$RUN"/page.{ask,told}
+  mkfifo "$RUN"/page.{ask,told}
+  exec {asks}<>"$RUN/page.ask" {tells}<>"$RUN/page.told"
+  (cd "$HERE/../.." && POS_BOARD=$RUN exec cargo test --quiet --package pos-front --test board -- "$1" "$FRONT_PORT") >"$RUN/owner" 2>&1 &
+  owner=$!
+  while kill -0 "$owner" 2>/dev/null; do
+    IFS= read -r -t 1 -u "$asks" words || continue
+    case $words in
+      # The address and the code, as the console shows them.
+      console)
+        until_true "$BOOT_PATIENCE" "the console shows the code" code_on_console
+        echo "https://$NAME.local:8443/ $CODE" >&"$tells"
+        ;;
+      cut)
+        power_cut
+        start=$EPOCHREALTIME
+        power_on wait=no
+        until_true "$BOOT_PATIENCE" "a page answers" page_answers
+        echo "$(since "$start")" >&"$tells"
+        ;;
+      # The next card is for the next question of the reader.
+      card)
+        until_true "$PATIENCE" "the reader asks for a card" reader_asks "$seen"
+        seen=$(wc -l <"$RUN/reader")
+        hand reader tap tap
+        echo tapped >&"$tells"
+        ;;
+      booked*)
+        read -r _ amount state <<<"$words"
+        until_true "$PATIENCE" "the gateway has $words" is_booked "$amount" "$state"
+        echo booked >&"$tells"
+        ;;
+      *) fail "the page's owner asks: $words" ;;
+    esac
+  done
+  exec {asks}<&- {tells}<&-
+  wait "$owner" || fail "at the page: $(tail -n 20 "$RUN/owner")"
+  grep '^   ' "$RUN/owner"
 }
 
-first_boot_answers() {
-  rm -f "$RUN/cookies"
-  wizard GET /state && [[ $SAID == *'"waiting"'* ]]
-}
-
-code_on_console() {
-  CODE=$(grep -aoE '\b[0-9]{4} ?[0-9]{4}\b' "$RUN/console" | tail -n 1 | tr -d ' ')
-  [[ -n $CODE ]]
-}
-
-# Speaks with the page of the first boot, as a browser does: wizard METHOD PATH [JSON]. The answer is in SAID.
-wizard() {
-  local origin=https://$NAME.local:8443 body=()
-  [[ $1 == GET ]] || body=(--header "Content-Type: application/json" --header "Origin: $origin" --data "$3")
-  SAID=$(curl --silent --show-error --fail-with-body --insecure --max-time 120 --cookie "$RUN/cookies" --cookie-jar "$RUN/cookies" \
-    --connect-to "$NAME.local:8443:127.0.0.1:$FRONT_PORT" --request "$1" "${body[@]}" "$origin/first-boot$2" 2>&1)
-}
-
-# Prints the answers of a shop's owner: those of the configuration in shop.bash.
-answers() {
-  local serial=/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL
-  cat <<JSON
-{"terminal-id":"12345678","merchant":["Corner Shop","1 Market Street","Springfield"],"country":"none","currency":"EUR",
-"max-amount":"none","language":"en","time-zone":"Europe/Berlin","reader":"${serial}_READER-if00-port0",
-"printer":{"port":"${serial}_PRINTER-if00-port0","columns":42},
-"gateway":{"url":"$(sed -n 's/^url = "\(.*\)"/\1/p' "$RUN/hand/config.toml")",
-"entity-id":"$(sed -n 's/^entity-id = "\(.*\)"/\1/p' "$RUN/hand/config.toml")",
-"ca":{"value":"$(awk '{printf "%s\\n", $0}' "$RUN/hand/gateway-ca.pem")"},
-"token":{"value":"$(cat "$RUN/hand/gateway-token")"},"mode":"external"},
-"till":{"kind":"page"},"page":{"without-sign-in":"paired"}}
-JSON
+# The front answers, that of the first boot or the terminal's own.
+page_answers() {
+  curl --silent --insecure --max-time 5 --output /dev/null "https://127.0.0.1:$FRONT_PORT/assets/counter.svg"
 }
 
 step_wifi() {

@@ -67,3 +67,56 @@ journal_head() {
 is_writable() {
   [[ $BOOTED_WITH == rw ]] || guest "mount -o remount,rw /" || fail "the root stays read-only: $SAID"
 }
+
+# Sets the terminal up at the page of the first boot, as a browser does. The address is the board's in QEMU's network.
+sets_up_at_the_page() {
+  until_true "$PATIENCE" "the page of the first boot answers" first_boot_answers
+  until_true "$PATIENCE" "the console shows the code" code_on_console
+  until_true "$PATIENCE" "the printer prints the code" code_on_paper
+  at_the_page POST /first-boot/code '{"code":"00000000"}' && fail "a wrong code is accepted"
+  says wrong-code
+  at_the_page POST /first-boot/code "{\"code\":\"$CODE\"}" || fail "the code $CODE of the console: $SAID"
+  at_the_page POST /first-boot/search '{}' || fail "the search for devices: $SAID"
+  says READER
+  says PRINTER
+  at_the_page POST /first-boot/check "$(answers)" || fail "the check of the answers: $SAID"
+  at_the_page POST /first-boot/write "$(answers)" || fail "the writing: $SAID"
+  [[ $(tail -n 1 <<<"$SAID") == '"done"' ]] || fail "the writing: $SAID"
+}
+
+first_boot_answers() {
+  rm -f "$RUN/cookies"
+  at_the_page GET /first-boot/state && [[ $SAID == *'"waiting"'* ]]
+}
+
+code_on_console() {
+  CODE=$(grep -aoE '\b[0-9]{4} ?[0-9]{4}\b' "$RUN/console" | tail -n 1 | tr -d ' ')
+  [[ -n $CODE ]]
+}
+
+code_on_paper() {
+  grep -qE "${CODE:0:4} ?${CODE:4}" "$RUN/printer"
+}
+
+# Sends a request to the front, with the cookies of earlier answers: at_the_page METHOD PATH [JSON]. The answer is in SAID.
+at_the_page() {
+  local origin=https://10.0.2.15:8443 body=()
+  [[ $1 == GET ]] || body=(--header "Content-Type: application/json" --header "Origin: $origin" --data "$3")
+  SAID=$(curl --silent --show-error --fail-with-body --insecure --max-time 120 --cookie "$RUN/cookies" --cookie-jar "$RUN/cookies" \
+    --connect-to "10.0.2.15:8443:127.0.0.1:$FRONT_PORT" --request "$1" "${body[@]}" "$origin$2" 2>&1)
+}
+
+# Prints the answers of a shop's owner: those of the configuration in shop.bash. The board has no tzdata, so no zone.
+answers() {
+  local serial=/dev/serial/by-id/usb-QEMU_QEMU_USB_SERIAL
+  cat <<JSON
+{"terminal-id":"12345678","merchant":["Corner Shop","1 Market Street","Springfield"],"country":"none","currency":"EUR",
+"max-amount":"none","language":"en","reader":"${serial}_READER-if00-port0",
+"printer":{"port":"${serial}_PRINTER-if00-port0","columns":42},
+"gateway":{"url":"$(sed -n 's/^url = "\(.*\)"/\1/p' "$RUN/hand/config.toml")",
+"entity-id":"$(sed -n 's/^entity-id = "\(.*\)"/\1/p' "$RUN/hand/config.toml")",
+"ca":{"value":"$(awk '{printf "%s\\n", $0}' "$RUN/hand/gateway-ca.pem")"},
+"token":{"value":"$(cat "$RUN/hand/gateway-token")"},"mode":"external"},
+"till":{"kind":"page"},"page":{"without-sign-in":"paired"}}
+JSON
+}

@@ -40,9 +40,7 @@ new_disks() {
   # Open at both ends here, so neither end waits for the other.
   exec {QMP_TO}<>"$RUN/qmp.in" {QMP_FROM}<>"$RUN/qmp.out" {ORDERS}<>"$RUN/order.in"
   if [[ -n $CARD ]]; then
-    # A card that is larger than the image. It is no overlay, because this machine writes to its boot partition.
-    cp --sparse=always "$CARD" "$RUN/card.img"
-    truncate -s "$CARD_SIZE" "$RUN/card.img"
+    new_card
     return
   fi
   truncate -s 256M "$RUN/data.img"
@@ -52,6 +50,12 @@ new_disks() {
   tool qemu-img create -q -f qcow2 -b "$image/root.img" -F raw "$RUN/root.qcow2"
   tool qemu-img create -q -f qcow2 -b "$RUN/data.img" -F raw "$RUN/data.qcow2"
   cp "$HERE/listen" "$RUN/hand/listen"
+}
+
+# Writes the image to a larger card. It is no overlay, because this machine writes to its boot partition.
+new_card() {
+  cp --sparse=always "$CARD" "$RUN/card.img"
+  truncate -s "$CARD_SIZE" "$RUN/card.img"
 }
 
 power_on() {

@@ -7,7 +7,7 @@ readonly LATER=99:1
 
 # name | test
 readonly STEPS="\
-install      | dpkg installs the package, its unit is ready, the doctor finds no fault, and the package's program runs
+install      | dpkg installs the package; the page of the first boot sets it up; a configuration by hand; the package's program runs
 sales        | insert, tap and swipe; a decline; a reversal; a lost answer
 figures      | memory when idle and in a sale, time to READY, processor time of a sale
 front        | the page over HTTPS with the board's own certificate; a till is paired; its sale survives a kill -9 of the front
@@ -37,6 +37,7 @@ step_install() {
   in_package=$(dpkg-deb --fsys-tarfile "$PACKAGE" | tar -xO ".$AGENT" | sha256sum | cut -d ' ' -f 1)
   guest "dpkg -i /hand/pos-agent.deb" || fail "dpkg -i: $SAID"
   names_setup
+  takes_a_first_sale
   guest "install -d -m 755 /etc/pos-agent
     install -m 644 /hand/config.toml /hand/gateway-ca.pem /etc/pos-agent/
     install -m 600 /hand/gateway-token /etc/pos-agent/
@@ -72,6 +73,24 @@ names_setup() {
     guest "$command" && fail "without a configuration this works: $command"
     says "run pos-agent setup as root"
   done
+}
+
+# Sets the terminal up at its page, and sells. The other steps have a configuration by hand, and no front.
+takes_a_first_sale() {
+  sets_up_at_the_page
+  is_ready
+  approves 9.01 tap tap
+  until_true "$PATIENCE" "the doctor's findings are at the page" doctor_at_the_page
+  must "systemctl show -P ActiveState pos-front-first-boot.service; systemctl show -P Result pos-front-first-boot.service"
+  [[ $SAID == $'inactive\nsuccess' ]] || fail "the first boot is: $SAID"
+  guest "journalctl -b -o cat --no-pager | grep -F -f /etc/pos-agent/gateway-token" && fail "the log has the token: $SAID"
+  must "systemctl stop pos-front pos-agent.socket pos-agent"
+  must "rm /etc/pos-agent/front.toml"
+}
+
+# The browser that gave the code is paired with the terminal, so its page may ask for the findings.
+doctor_at_the_page() {
+  at_the_page GET /front/doctor && [[ $SAID == *'"findings"'* ]]
 }
 
 # Runs setup unattended. The printer's adapter comes before the reader's in /dev/serial/by-id, and must get no byte of the

@@ -203,6 +203,13 @@ impl Browser {
         field.send_keys(text).await.unwrap();
     }
 
+    /// Chooses a file of this machine in a field for files.
+    pub async fn choose_file(&self, selector: &str, file: &Path) {
+        self.until(&format!("document.querySelector({selector:?})")).await;
+        let field = self.client.find(Locator::Css(selector)).await.unwrap();
+        field.send_keys(&file.display().to_string()).await.unwrap();
+    }
+
     pub async fn reload(&self) {
         self.run(LEFT).await;
         self.client.refresh().await.unwrap();
@@ -223,13 +230,18 @@ impl Browser {
 
     /// Waits until this expression is true. After the time-out, the panic shows the screen.
     pub async fn until(&self, what: &str) {
+        self.until_within(crate::PATIENCE, what).await;
+    }
+
+    /// The same with another time-out.
+    pub async fn until_within(&self, patience: Duration, what: &str) {
         let asked = async {
             // Between two documents, no script can run.
             while !self.client.execute(&format!("return !!({what})"), Vec::new()).await.is_ok_and(|is| is == true) {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         };
-        if tokio::time::timeout(crate::PATIENCE, asked).await.is_err() {
+        if tokio::time::timeout(patience, asked).await.is_err() {
             let shown = self.run("return document.body.dataset.screen + ': ' + document.body.innerText").await;
             panic!("never came: {what}; shown is {shown}");
         }
