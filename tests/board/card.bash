@@ -101,6 +101,7 @@ step_first_boot_cuts() {
   power_on
   must "cat /etc/hostname; $GATEWAY_IS_HERE"
   NAME=$(head -n 1 <<<"$SAID")
+  [[ -z $PACKAGE ]] || installs_the_package
   # This card's terminal has another journal and the same keys of the reader.
   owner_sets_up cuts
   in_ledger 14.02 "DB approved"

@@ -56,6 +56,8 @@ const CA_LASTS: Duration = Duration::from_secs(20 * 365 * 24 * 3600);
 const LASTS: Duration = Duration::from_secs(398 * 24 * 3600);
 /// The remaining lifetime at which a certificate is renewed: a third of the whole.
 const RENEWED_BEFORE: Duration = Duration::from_secs(133 * 24 * 3600);
+/// The largest number of names and addresses with those that a board had earlier.
+const MOST_NAMES: usize = 16;
 /// 2026-01-01. A clock that shows an earlier time is wrong.
 const EARLIEST: Duration = Duration::from_secs(1_767_225_600);
 /// The number of stored TLS sessions, which pages and tills can resume.
@@ -150,6 +152,9 @@ pub(crate) fn outward() -> Vec<IpAddr> {
 
 impl HostCertificate {
     /// Reads the stored certificates, and creates those that are missing or must be renewed.
+    ///
+    /// A certificate with more names than the board has now stays, and a new one keeps the earlier addresses. So it does
+    /// not change while a board has no network yet, and a browser does not warn a second time.
     pub(crate) fn open(
         state: &StateFolder,
         purpose: &Purpose,
@@ -171,17 +176,18 @@ impl HostCertificate {
         let good = |own: &Kept| {
             let called = if own.common_name.is_empty() { "pos-front" } else { &own.common_name };
             own.signed_by == signed_by
-                && own.names == names
+                && names.iter().all(|name| own.names.contains(name))
                 && called == purpose.common_name
                 && own.ends > second + RENEWED_BEFORE.as_secs()
         };
         // An unreadable certificate can be replaced, because tills know only the CA.
-        let own = match state.read::<Kept>(purpose.file).ok().flatten().filter(good) {
-            Some(own) => own,
-            None => {
-                let own = signed(&ca, &purpose.common_name, names, now)?;
+        let own = match state.read::<Kept>(purpose.file).ok().flatten() {
+            Some(own) if good(&own) => own,
+            former => {
+                let earlier = former.map(|own| own.names).unwrap_or_default();
+                let own = signed(&ca, &purpose.common_name, &with_earlier(names, &earlier), now)?;
                 state.write(purpose.file, &own)?;
-                tracing::info!(names = names.join(" "), "the certificate was created");
+                tracing::info!(names = own.names.join(" "), "the certificate was created");
                 own
             }
         };
@@ -242,6 +248,13 @@ impl Kept {
         let pairs: Vec<String> = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
         Ok(pairs.join(":"))
     }
+}
+
+/// Adds the addresses of the earlier certificate, as far as [`MOST_NAMES`] permits.
+fn with_earlier(names: &[String], earlier: &[String]) -> Vec<String> {
+    let is_address = |name: &&String| name.parse::<IpAddr>().is_ok() && !names.contains(name);
+    let room = MOST_NAMES.saturating_sub(names.len());
+    names.iter().chain(earlier.iter().filter(is_address).take(room)).cloned().collect()
 }
 
 fn new_ca(now: SystemTime) -> Result<Kept, CertificateError> {
@@ -312,12 +325,32 @@ mod tests {
         assert_eq!(print(&first), print(&again), "as long as it is good it is served");
         let other = open(&["kasse.local", "192.0.2.8"], begin + DAY);
         let later = open(&["kasse.local", "192.0.2.8"], begin + DAY + (LASTS - RENEWED_BEFORE));
-        assert_ne!(print(&again), print(&other), "other names");
+        assert_ne!(print(&again), print(&other), "another name");
         assert_ne!(print(&other), print(&later), "a third of its time is left");
         assert_eq!(first.ca_fingerprint().unwrap(), later.ca_fingerprint().unwrap(), "tills know the same CA");
         // A file that a faulty SD card damaged is created again.
         std::fs::write(folder.path().join(Purpose::page().file), "{").unwrap();
         assert_ne!(print(&open(&["kasse.local", "192.0.2.8"], begin)), print(&later));
+    }
+
+    #[test]
+    fn a_board_that_has_fewer_names_or_an_earlier_address_keeps_its_certificate() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let now = SystemTime::UNIX_EPOCH + EARLIEST + DAY;
+        let open = |names: &[&str]| HostCertificate::open(&state, &Purpose::page(), &self::names(names), now).unwrap();
+        let print = |names: &[&str]| open(names).fingerprint().unwrap();
+        let first = print(&["kasse.local", "192.0.2.7"]);
+        assert_eq!(first, print(&["kasse.local"]), "the network is not there yet");
+        let second = print(&["kasse.local", "192.0.2.8"]);
+        assert_ne!(first, second);
+        assert_eq!(second, print(&["kasse.local", "192.0.2.7"]), "the network gives the earlier address again");
+        assert_eq!(open(&["pos.local"]).names(), ["pos.local", "192.0.2.8", "192.0.2.7"], "an earlier name goes");
+        for n in 0..2 * MOST_NAMES {
+            let address = format!("198.51.100.{n}");
+            let names = open(&["pos.local", &address]).names().to_vec();
+            assert!(names.len() <= MOST_NAMES && names[..2] == ["pos.local", &address], "{names:?}");
+        }
     }
 
     #[test]

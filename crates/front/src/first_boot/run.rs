@@ -67,7 +67,7 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
     let (course_sender, mut course) = watch::channel(Course::Serving);
     let front = Arc::new(FirstBoot {
         // The guard permits `localhost` only for connections from this board.
-        guard: Guard::new(names.into_iter().filter(|name| name != "localhost").collect(), Vec::new()),
+        guard: Guard::new(names.iter().filter(|name| *name != "localhost").cloned().collect(), Vec::new()),
         page: Page::embedded(POLICY),
         root: RootHalf { socket: verb.root_socket },
         browsers,
@@ -84,19 +84,23 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
     let served = Served::FirstBoot(Arc::clone(&front));
     let served = tokio::spawn(listening.serve(served, Arc::new(Slots::default()), stopped));
     tokio::spawn(async move {
+        let mut known = names;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             look.tick().await;
             let names = host_names(&[], &[reached]);
-            if place_sender.borrow().certificate.names() == names {
+            if known == names {
                 continue;
             }
             let opened = HostCertificate::open(&state, &Purpose::page(), &names, now());
             let opened = opened.and_then(|certificate| Ok::<_, CertificateError>((certificate.tls()?, certificate)));
             match opened {
-                // This fails only if all receivers are gone because the front is stopping.
-                Ok((tls, certificate)) => drop((tls_sender.send(tls), place_sender.send(place_of(certificate)))),
+                Ok((tls, certificate)) => {
+                    known = names;
+                    // This fails only if all receivers are gone because the front is stopping.
+                    drop((tls_sender.send(tls), place_sender.send(place_of(certificate))));
+                }
                 Err(error) => tracing::error!(%error, "the certificate has not the board's new address"),
             }
         }
