@@ -11,6 +11,7 @@ use super::super::setup::from::prepare_board;
 use super::super::setup::front_file::FRONT;
 use super::super::setup::given::{Ground, judged};
 use super::super::setup::install::{self, Install};
+use super::super::setup::system::{SOON, STARTED};
 use super::super::setup::undisturbed;
 use super::boot::{Boot, blocking, fault, is_known_board, told};
 use super::serve::send;
@@ -86,33 +87,28 @@ impl Boot {
         let etc = self.etc.clone();
         let start = move || {
             // The package has enabled the units; after a removal or on another system they may not be.
-            etc.run("systemctl", &["enable", "pos-agent.service", FRONT_UNIT]);
-            let is_started = etc.run("systemctl", &[&["start"], &AGENT[..]].concat());
-            if !is_started {
+            etc.try_to_run("systemctl", &["enable", "pos-agent.service", FRONT_UNIT], SOON);
+            etc.run("systemctl", &[&["start"], &AGENT[..]].concat(), STARTED).inspect_err(|_| {
                 placed.take_back();
-                etc.run("systemctl", &[&["stop"], &AGENT[..]].concat());
-            }
-            is_started
+                etc.try_to_run("systemctl", &[&["stop"], &AGENT[..]].concat(), SOON);
+            })
         };
-        match blocking(start).await {
-            true => Ok(()),
-            false => Err(Stop::new(
-                super::Exit::Io,
-                "the agent did not start, so the files were removed; see journalctl -u pos-agent, then try again",
-            )),
-        }
+        blocking(start).await.map_err(|why| {
+            let wrong = format!("the agent did not start, so the files were removed: {why}");
+            Stop::new(super::Exit::Io, format!("{wrong}; see journalctl -u pos-agent, then try again"))
+        })
     }
 
     /// Ends the first boot's page, whose port the front takes.
     pub(super) async fn start_front(&self) {
         let (etc, has_front) = (self.etc.clone(), self.config.with_file_name(FRONT).exists());
         let start = move || {
-            etc.run("systemctl", &["stop", PAGE]);
-            if has_front && !etc.run("systemctl", &["start", FRONT_UNIT]) {
-                out::say("pos-front did not start; see journalctl -u pos-front");
+            etc.try_to_run("systemctl", &["stop", PAGE], STARTED);
+            if has_front && let Err(why) = etc.run("systemctl", &["start", FRONT_UNIT], STARTED) {
+                out::say(&format!("pos-front did not start: {why}; see journalctl -u pos-front"));
             }
             // This ends this program's unit too, so this program does not wait for it.
-            etc.run("systemctl", &["--no-block", "stop", SOCKET]);
+            etc.try_to_run("systemctl", &["--no-block", "stop", SOCKET], SOON);
         };
         blocking(start).await;
     }

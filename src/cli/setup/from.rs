@@ -14,7 +14,7 @@ use super::super::{boards, doctor, out, person};
 use super::answers::Answers;
 use super::front_file::FRONT;
 use super::given::{Ground, folder_of, judged};
-use super::system::{self, Etc};
+use super::system::{self, Etc, SOON};
 use super::{Mode, Setup, already_there, failed};
 use crate::board;
 use crate::config::DEFAULT_PATH;
@@ -131,9 +131,9 @@ pub(in crate::cli) fn prepare_board(answers: &Answers, etc: &Etc) -> Result<(), 
     // A board with its own file has its own rules.
     if let Ok(known) = board::known(&answers.board) {
         boards::install(known, &etc.0)?;
-        etc.run("udevadm", &["control", "--reload"]);
-        etc.run("udevadm", &["trigger", "--subsystem-match=tty"]);
-        etc.run("systemctl", &["daemon-reload"]);
+        etc.try_to_run("udevadm", &["control", "--reload"], SOON);
+        etc.try_to_run("udevadm", &["trigger", "--subsystem-match=tty"], SOON);
+        etc.try_to_run("systemctl", &["daemon-reload"], SOON);
     }
     Ok(())
 }

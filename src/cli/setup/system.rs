@@ -1,15 +1,19 @@
 //! What the board itself is told: its time zone, its time servers and its Wi-Fi.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use pos_daemon::settings::is_made_of;
 use pos_first_boot::{Fault, WifiAnswers};
+use rustix::fs::{MemfdFlags, memfd_create};
 use zeroize::Zeroizing;
 
+use super::super::out;
 use super::files::{Prepared, sync_folder};
 
 /// The system's time zones.
@@ -19,6 +23,18 @@ const SERVERS: &str = "systemd/timesyncd.conf.d/pos-agent.conf";
 const WIFI: &str = "NetworkManager/system-connections/pos-wifi.nmconnection";
 /// The place of the time servers until the next start, if /etc is read-only.
 const SERVERS_UNTIL_RESTART: &str = "/run/systemd/timesyncd.conf.d/pos-agent.conf";
+/// The deadline for a program of the system that starts nothing and joins nothing.
+pub(in crate::cli) const SOON: Duration = Duration::from_secs(15);
+/// The deadline for NetworkManager to join a network, for which nmcli itself waits 30 seconds. With [`SOON`] for its
+/// new file, it is below the front's patience of 90 seconds.
+const JOINED: Duration = Duration::from_secs(40);
+/// The deadline for systemd to start or stop a unit, which takes some seconds. With [`SOON`] before and after it, it is
+/// below the front's patience of 120 seconds for a step of the writing.
+pub(in crate::cli) const STARTED: Duration = Duration::from_secs(80);
+/// The pause between two looks at a program that runs.
+const LOOK: Duration = Duration::from_millis(10);
+/// The greatest length of what a program says, in bytes: a line for each network device.
+const LONGEST: u64 = 64 * 1024;
 /// The maximum number of time servers; timesyncd asks one after the other.
 const MOST_SERVERS: usize = 8;
 
@@ -32,10 +48,16 @@ impl Etc {
         self.0 == Path::new("/etc") && Path::new("/run/systemd/system").is_dir()
     }
 
-    /// Runs a program of the running system. Returns whether it succeeded.
-    pub(in crate::cli) fn run(&self, program: &str, arguments: &[&str]) -> bool {
-        let output = || Command::new(program).args(arguments).output();
-        !self.is_running() || output().is_ok_and(|output| output.status.success())
+    /// Runs a program of the running system. Returns the reason why it did not succeed.
+    pub(in crate::cli) fn run(&self, program: &str, arguments: &[&str], deadline: Duration) -> Result<(), String> {
+        if self.is_running() { said_by(program, arguments, deadline).map(drop) } else { Ok(()) }
+    }
+
+    /// Runs a program whose failure leaves the terminal usable, and shows the failure.
+    pub(in crate::cli) fn try_to_run(&self, program: &str, arguments: &[&str], deadline: Duration) {
+        if let Err(why) = self.run(program, arguments, deadline) {
+            out::say(&format!("  {why}"));
+        }
     }
 
     /// Sets the time zone and the time servers. What is not given stays; an empty list means the usual servers.
@@ -49,7 +71,7 @@ impl Etc {
                 Some(fault) => faults.push(fault),
                 None => faults.extend(self.set_servers(servers).err()),
             }
-            self.run("systemctl", &["try-restart", "systemd-timesyncd.service"]);
+            self.try_to_run("systemctl", &["try-restart", "systemd-timesyncd.service"], SOON);
         }
         faults
     }
@@ -104,23 +126,21 @@ impl Etc {
         if let Err(error) = self.keep(WIFI, keyfile(name, password).as_bytes(), 0o600) {
             return vec![not_kept("system.wifi", &self.0.join(WIFI), &error)];
         }
-        let joins = self.run("nmcli", &["--wait", "10", "connection", "reload"])
-            && self.run("nmcli", &["--wait", "30", "connection", "up", "id", "pos-wifi"]);
-        if joins {
-            return Vec::new();
-        }
+        let joined = self
+            .run("nmcli", &["--wait", "10", "connection", "reload"], SOON)
+            .and_then(|()| self.run("nmcli", &["--wait", "30", "connection", "up", "id", "pos-wifi"], JOINED));
+        let Err(why) = joined else { return Vec::new() };
         vec![fault(
             "system.wifi",
-            "the board cannot join this network".to_owned(),
+            format!("the board cannot join this network: {why}"),
             "check the name, the password and the distance, then try again",
         )]
     }
 
     /// Returns whether the board can join a wireless network through NetworkManager.
     pub(in crate::cli) fn has_wifi(&self) -> bool {
-        let devices = || Command::new("nmcli").args(["-t", "-f", "TYPE", "device"]).output();
-        self.is_running()
-            && devices().is_ok_and(|said| said.stdout.split(|byte| *byte == b'\n').any(|line| line == b"wifi"))
+        let devices = || said_by("nmcli", &["-t", "-f", "TYPE", "device"], SOON);
+        self.is_running() && devices().is_ok_and(|said| said.split(|byte| *byte == b'\n').any(|line| line == b"wifi"))
     }
 
     fn keep(&self, name: &str, content: &[u8], mode: u32) -> io::Result<()> {
@@ -128,6 +148,32 @@ impl Etc {
         fs::create_dir_all(place.parent().unwrap_or(&self.0))?;
         Prepared::write(&place, content, mode)?.put_over()
     }
+}
+
+/// Runs a program, and ends it at the deadline. Returns what it said on standard output, or the reason why it did not
+/// succeed, with its name.
+fn said_by(program: &str, arguments: &[&str], deadline: Duration) -> Result<Vec<u8>, String> {
+    let cannot = |error: io::Error| format!("{program} cannot run: {error}");
+    // A pipe would have to be read while the program runs, and would stay open in a program that it leaves behind.
+    let mut output = File::from(memfd_create(program, MemfdFlags::CLOEXEC).map_err(|error| cannot(error.into()))?);
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(output.try_clone().map_err(cannot)?).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(cannot)?;
+    for _ in 0..deadline.as_millis() / LOOK.as_millis() {
+        let Some(status) = child.try_wait().map_err(cannot)? else {
+            thread::sleep(LOOK);
+            continue;
+        };
+        if !status.success() {
+            return Err(format!("{program} has failed ({status})"));
+        }
+        let mut said = Vec::new();
+        output.rewind().and_then(|()| output.take(LONGEST).read_to_end(&mut said)).map_err(cannot)?;
+        return Ok(said);
+    }
+    // It is not waited for: a program that hangs in the kernel does not end.
+    let _ = child.kill();
+    Err(format!("{program} has not ended within {} s", deadline.as_secs()))
 }
 
 /// Returns the fault in the board's answers, if any.
@@ -226,6 +272,18 @@ mod tests {
         for server in ["", "a b", "a\n[Time]", "-x"] {
             assert_eq!(etc.set_clock(None, Some(&[server.to_owned()]))[0].key, "system.time-servers", "{server:?}");
         }
+    }
+
+    #[test]
+    fn a_program_has_a_deadline_and_its_fault_has_its_name() {
+        assert_eq!(said_by("echo", &["wifi"], SOON).unwrap(), b"wifi\n");
+        // A program that it leaves behind, with its output, is not waited for.
+        assert_eq!(said_by("sh", &["-c", "sleep 60 & echo done"], SOON).unwrap(), b"done\n");
+        assert_eq!(said_by("sleep", &["60"], Duration::from_secs(1)).unwrap_err(), "sleep has not ended within 1 s");
+        assert_eq!(said_by("false", &[], SOON).unwrap_err(), "false has failed (exit status: 1)");
+        assert!(said_by("pos-none", &[], SOON).unwrap_err().starts_with("pos-none cannot run: "));
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(Etc(folder.path().to_owned()).run("false", &[], SOON), Ok(()), "an image runs no program");
     }
 
     #[test]
