@@ -11,6 +11,7 @@ use clap::Args;
 use pos_daemon::access;
 use pos_daemon::systemd::Sockets;
 use tokio::net::UnixListener;
+use tokio::time::Instant;
 
 use self::boot::Boot;
 use self::code::Tries;
@@ -24,11 +25,12 @@ use crate::config::DEFAULT_PATH;
 
 mod boot;
 mod code;
+mod hour;
 mod serve;
 mod show;
 mod write;
 
-/// The folder of the number of tries. It is empty after the board has started.
+/// The folder of the number of tries and of the hour's end. It is empty after the board has started.
 const RUN: &str = "/run/pos-first-boot";
 
 /// Arguments.
@@ -36,8 +38,8 @@ const RUN: &str = "/run/pos-first-boot";
 #[command(after_help = "\
 systemd runs this verb as root on a board without a configuration. It shows a
 code on the console and on the receipt printer. pos-front first-boot serves the
-page; the browser with the code sets the terminal up. It ends after an hour, or
-when the files are written.
+page; the browser with the code sets the terminal up. It ends an hour after its
+first start, or when the files are written.
 
 Example:
   systemctl start pos-first-boot.socket pos-front-first-boot
@@ -54,7 +56,7 @@ pub(super) struct FirstBoot {
     /// The socket, if systemd passes none
     #[arg(long, value_name = "PATH", hide = true)]
     socket: Option<PathBuf>,
-    /// The folder of the number of tries
+    /// The folder of the number of tries and of the hour's end
     #[arg(long, value_name = "DIR", default_value = RUN, hide = true)]
     run: PathBuf,
     /// The console
@@ -85,6 +87,8 @@ impl FirstBoot {
             return Err(Stop::new(Exit::Config, why));
         }
         let listener = self.listener()?;
+        let left = hour::age_of_system().and_then(|age| hour::left(&self.run, age));
+        let left = left.map_err(|error| failed(&self.run, &error))?;
         let name = self.board.unwrap_or_else(|| usual_board().to_owned());
         let front = self.front_user.as_ref().and_then(|user| user.parse().ok());
         let boot = Boot {
@@ -97,6 +101,7 @@ impl FirstBoot {
             peer: front.or_else(|| access::user_number(FRONT_USER)),
             console: self.console,
             tries: Tries::of(&self.run),
+            ends: Instant::now() + left,
             code: None,
             code_at: Vec::new(),
             slips: 0,

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 
 use pos_agent::config;
 use pos_first_boot::{
-    Answers, GatewayAnswers, LONGEST_REQUEST, OperatorAnswer, PageAnswers, PrinterAnswers, Refusal, Reply, Request,
-    Secret, Stage, State, Step, SystemAnswers, TillAnswers,
+    Answers, GatewayAnswers, LASTS_S, LONGEST_REQUEST, OperatorAnswer, PageAnswers, PrinterAnswers, Refusal, Reply,
+    Request, Secret, Stage, State, Step, SystemAnswers, TillAnswers,
 };
 use pos_sim::printer::{self, Printer, PrinterAddress};
 use pos_sim::shop::{Options, Shop};
@@ -226,7 +226,7 @@ async fn one_browser_with_the_code_sets_the_terminal_up() {
     assert_eq!(board.asked(&Request::Search).await, refused(Refusal::NotEntered));
     assert_eq!(board.asked(&show()).await, [Reply::Done]);
     let state = board.state().await;
-    assert_eq!((state.stage, state.tries_left, state.board), (Stage::Waiting, 5, None));
+    assert_eq!((state.stage, state.has_code, state.tries_left, state.board), (Stage::Waiting, true, 5, None));
     assert_eq!(state.code_at, ["console", "printer"]);
     // The slip has the code in two groups, the address, and the address as a QR code.
     let slip = board.printer.receipts().remove(0);
@@ -299,6 +299,29 @@ async fn five_wrong_codes_close_it_also_over_restarts() {
     let state = board.state().await;
     assert_eq!((state.stage, state.tries_left), (Stage::Closed, 0));
     assert_eq!(board.printer.receipts().len(), 5, "nothing is printed once it is closed");
+}
+
+/// The mark of the hour is the age of the system at its end.
+#[tokio::test]
+async fn a_restart_gives_no_new_hour() {
+    let mut board = Board::open().await;
+    board.start().await;
+    let left = board.state().await.left_s;
+    assert!((LASTS_S - 60..=LASTS_S).contains(&left), "{left}");
+    let mark = board.path("run/ends");
+    let ends: u64 = fs::read_to_string(&mark).unwrap().trim().parse().unwrap();
+    fs::write(&mark, (ends - LASTS_S + 600).to_string()).unwrap();
+    board.kill();
+    board.start().await;
+    let left = board.state().await.left_s;
+    assert!((540..=600).contains(&left), "{left}");
+    fs::write(&mark, "0").unwrap();
+    board.kill();
+    board.start().await;
+    let state = board.state().await;
+    assert_eq!((state.stage, state.left_s), (Stage::Closed, 0));
+    assert_eq!(board.asked(&show()).await, refused(Refusal::Closed));
+    assert!(board.program.take().unwrap().wait().unwrap().success(), "it ends by itself");
 }
 
 #[tokio::test]

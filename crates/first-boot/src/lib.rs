@@ -32,5 +32,5 @@ pub const LONGEST_REQUEST: usize = 256 * 1024;
 pub const TRIES: u32 = 5;
 /// The number of digits of the code.
 pub const CODE_DIGITS: usize = 8;
-/// The time after which the first boot ends, in seconds.
+/// The time after which the first boot ends, in seconds. Root's half measures it.
 pub const LASTS_S: u64 = 3600;

@@ -99,8 +99,13 @@ pub struct State {
     pub stage: Stage,
     /// The places where the code is shown: `console`, `printer`.
     pub code_at: Vec<String>,
+    /// True if root has made a code since its start. Without one, the front sends [`Request::Show`].
+    pub has_code: bool,
     /// The number of tries left.
     pub tries_left: u32,
+    /// The time until the first boot ends, in seconds. It counts from the first start of root's half, and a restart of
+    /// either half gives no new time.
+    pub left_s: u64,
     /// The board's name, if a code was right.
     pub board: Option<String>,
     /// True if the board can join a wireless network through NetworkManager.
@@ -121,7 +126,7 @@ pub enum Stage {
     Entered,
     /// The files are written.
     Written,
-    /// Too many codes were wrong. The board must start again.
+    /// Too many codes were wrong, or the time is over. The board must start again.
     Closed,
 }
 
@@ -169,7 +174,7 @@ pub enum Refusal {
         /// The number of tries left.
         left: u32,
     },
-    /// Too many codes were wrong. The board must start again.
+    /// Too many codes were wrong, or the time is over. The board must start again.
     Closed,
     /// Another browser has given the code, or no code was given yet.
     NotEntered,

@@ -19,7 +19,7 @@
 //! value.
 //!
 //! One browser is let in. Its cookie is valid as long as root says that a code was right. When root's half starts
-//! again, it shows a new code.
+//! again, the front lets it show a new code.
 
 mod let_in;
 mod network;
@@ -38,12 +38,12 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use pos_first_boot::{LONGEST_REQUEST, Refusal, Reply, Stage, State};
 use serde_json::json;
-use tokio::sync::{OwnedMutexGuard, mpsc, watch};
+use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
 use tokio::time::{Instant, timeout};
 
-use self::let_in::LetIn;
+use self::let_in::{Known, LetIn};
 use self::network::NetworkQuestion;
-use self::refusal::{busy, no_json, not_entered, refused, root_down, taken};
+use self::refusal::{busy, no_cookie, no_json, not_entered, refused, root_down, taken};
 use self::root::RootHalf;
 pub(crate) use self::run::run;
 use self::written::{WriteOutcome, written};
@@ -107,8 +107,10 @@ pub(crate) struct FirstBoot {
     /// Root takes one request at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
     course: watch::Sender<Course>,
-    /// The time at which the first boot ends.
-    ends: Instant,
+    /// Signals that root has started and has no code to show.
+    needs_code: Notify,
+    /// The time at which the first boot ends: root's, or the front's own hour as long as root's is not known.
+    ends: watch::Sender<Instant>,
     now: fn() -> SystemTime,
 }
 
@@ -149,7 +151,7 @@ impl FirstBoot {
         let path = request.uri().path().to_owned();
         let asked = path.strip_prefix("/first-boot/");
         match (request.method(), asked) {
-            (&Method::GET, Some("state")) => self.state(is_mine).await,
+            (&Method::GET, Some("state")) => self.state(request.headers(), is_mine).await,
             (&Method::GET | &Method::HEAD, None) => self.file(&path, request.headers()),
             (&Method::POST, _) if *asker != Asker::Own => {
                 Err(Problem::forbidden("only the page of this terminal may send this; open the terminal's address"))
@@ -220,6 +222,12 @@ impl FirstBoot {
         if matches!(state.stage, Stage::Waiting | Stage::Closed) {
             self.let_in.end();
         }
+        if state.stage == Stage::Waiting && !state.has_code {
+            self.needs_code.notify_one();
+        }
+        let ends = Instant::now() + Duration::from_secs(state.left_s);
+        // The time on the way to the front adds nothing to the hour.
+        self.ends.send_if_modified(|known| std::mem::replace(known, ends.min(*known)) > ends);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some((state.clone(), Instant::now()));
     }
 
@@ -232,7 +240,7 @@ impl FirstBoot {
         timeout(QUEUE, Arc::clone(&self.turn).lock_owned()).await.map_err(|_| busy())
     }
 
-    async fn state(&self, is_mine: bool) -> Result<Answer, Problem> {
+    async fn state(&self, headers: &HeaderMap, is_mine: bool) -> Result<Answer, Problem> {
         let state = self.root_state().await?;
         let is_mine = is_mine && matches!(state.stage, Stage::Entered | Stage::Written);
         let place = self.place.borrow().clone();
@@ -241,7 +249,7 @@ impl FirstBoot {
             "mine": is_mine,
             "code-at": state.code_at,
             "tries-left": state.tries_left,
-            "left-s": self.ends.saturating_duration_since(Instant::now()).as_secs(),
+            "left-s": self.ends.borrow().saturating_duration_since(Instant::now()).as_secs(),
             "languages": self.page.languages(),
             "urls": place.urls,
             "fingerprint": place.certificate.ca_fingerprint().unwrap_or_default(),
@@ -252,31 +260,37 @@ impl FirstBoot {
             said["time-zone"] = state.time_zone.into();
             said["clock-is-right"] = state.clock_is_right.into();
         }
-        Ok(json_answer(StatusCode::OK, &said))
+        let mut answer = json_answer(StatusCode::OK, &said);
+        if Known::of(headers).is_none() {
+            answer.headers_mut().insert(SET_COOKIE, let_in::offer());
+        }
+        Ok(answer)
     }
 
-    /// Lets root judge a code. The browser with the right one gets the cookie.
+    /// Lets root judge a code. The browser with the right one is let in, also if it never gets this answer.
     async fn enter(&self, request: Request<Incoming>, way: Way, is_mine: bool) -> Result<Answer, Problem> {
         let (head, body) = request.into_parts();
         let body = strangers_body(body, &head.headers).await?;
-        match self.root_state().await?.stage {
+        let state = self.root_state().await?;
+        match state.stage {
             Stage::Closed => return Err(refused(Reply::Refused(Refusal::Closed))),
             Stage::Entered | Stage::Written if is_mine => return Ok(done()),
             Stage::Entered | Stage::Written => return Err(taken()),
+            // Root has started again; its new code is on the way.
+            Stage::Waiting if !state.has_code => return Err(busy()),
             Stage::Waiting => {}
         }
+        let browser = Known::of(&head.headers).ok_or_else(no_cookie)?;
         let turn = self.turn().await?;
         let line = root::line("enter", &body).ok_or_else(no_json)?;
         let reply = self.root.answer(&line, AT_ONCE).await;
         self.forget_state();
         match reply.map_err(root_down)? {
             Reply::Done => {
-                let cookie = self.let_in.begin();
+                self.let_in.begin(browser);
                 drop(turn);
                 tracing::info!(peer = %way.peer.ip(), "a browser has given the code");
-                let mut answer = done();
-                answer.headers_mut().insert(SET_COOKIE, cookie);
-                Ok(answer)
+                Ok(done())
             }
             // Between the state and the code, another browser was let in.
             Reply::Refused(Refusal::NotEntered) => Err(taken()),

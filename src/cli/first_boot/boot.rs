@@ -1,11 +1,13 @@
 //! The state of the first boot, and its answer to each request.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pos_first_boot::{Answers as Given, Devices, Fault, FoundDevice, Refusal, Reply, Request, Stage, State};
 use pos_printer::layout::Style;
 use pos_words::clean;
 use tokio::net::UnixStream;
+use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::super::doctor;
@@ -37,6 +39,8 @@ pub(super) struct Boot {
     pub(super) peer: Option<u32>,
     pub(super) console: PathBuf,
     pub(super) tries: Tries,
+    /// The end of the hour.
+    pub(super) ends: Instant,
     pub(super) code: Option<Code>,
     pub(super) code_at: Vec<String>,
     /// The number of slips with a code so far.
@@ -91,7 +95,12 @@ impl Boot {
     }
 
     fn stage(&self) -> Stage {
-        if self.stage == Stage::Waiting && self.tries.left() == 0 { Stage::Closed } else { self.stage }
+        let is_closed = self.tries.left() == 0 || self.left().is_zero();
+        if self.stage == Stage::Waiting && is_closed { Stage::Closed } else { self.stage }
+    }
+
+    fn left(&self) -> Duration {
+        self.ends.saturating_duration_since(Instant::now())
     }
 
     fn state(&self) -> State {
@@ -103,7 +112,9 @@ impl Boot {
         State {
             stage: self.stage(),
             code_at: self.code_at.clone(),
+            has_code: self.code.is_some() || self.stage != Stage::Waiting,
             tries_left: self.tries.left(),
+            left_s: self.left().as_secs(),
             board: is_entered.then(|| self.board.title.clone()),
             wifi: self.has_wifi,
             time_zone: is_entered.then(zone).flatten(),
@@ -116,7 +127,7 @@ impl Boot {
         // A front that has started again knows no browser, so the next browser needs a code.
         self.stage = Stage::Waiting;
         (self.code, self.code_at) = (None, Vec::new());
-        if self.tries.left() == 0 {
+        if self.stage() == Stage::Closed {
             return Reply::Refused(Refusal::Closed);
         }
         let code = match Code::new() {
@@ -164,7 +175,7 @@ impl Boot {
     }
 
     fn enter(&mut self, typed: &str) -> Reply {
-        let Some(code) = self.code.as_ref().filter(|_| self.stage == Stage::Waiting) else {
+        let Some(code) = self.code.as_ref().filter(|_| self.stage() == Stage::Waiting) else {
             return Reply::Refused(if self.stage() == Stage::Closed { Refusal::Closed } else { Refusal::NotEntered });
         };
         match self.tries.take_one() {
@@ -272,6 +283,7 @@ impl Boot {
             peer: None,
             console: folder.join("console"),
             tries: Tries::of(folder),
+            ends: Instant::now() + Duration::from_secs(pos_first_boot::LASTS_S),
             code: None,
             code_at: Vec::new(),
             slips: 0,
@@ -301,6 +313,8 @@ pub(super) fn is_known_board(given: &Given) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use pos_first_boot::LASTS_S;
+
     use super::*;
 
     fn code_of(boot: &Boot) -> String {
@@ -322,6 +336,7 @@ mod tests {
         let mut boot = Boot::for_tests(folder.path());
         std::fs::write(&boot.console, "").unwrap();
         assert_eq!(asked(&mut boot, enter("12345678")).await, Reply::Refused(Refusal::NotEntered), "no code is shown");
+        assert!(!boot.state().has_code);
         let urls = vec!["https://pos.local:8443/".to_owned(), "javascript:alert(1)".to_owned()];
         assert_eq!(asked(&mut boot, Request::Show { urls: urls.clone() }).await, Reply::Done);
         let shown = std::fs::read_to_string(&boot.console).unwrap();
@@ -336,6 +351,7 @@ mod tests {
         assert_eq!(asked(&mut boot, enter(&code)).await, Reply::Refused(Refusal::NotEntered), "a second browser");
         let Reply::State(state) = asked(&mut boot, Request::State).await else { panic!() };
         assert_eq!((state.stage, state.tries_left, state.board.as_deref()), (Stage::Entered, 4, Some("Desk")));
+        assert!(state.has_code && (LASTS_S - 60..=LASTS_S).contains(&state.left_s), "{state:?}");
         // The front has started again and knows no browser: there is a new code, and the tries are kept.
         assert_eq!(asked(&mut boot, Request::Show { urls }).await, Reply::Done);
         assert_eq!(asked(&mut boot, Request::Search).await, Reply::Refused(Refusal::NotEntered));
@@ -357,6 +373,18 @@ mod tests {
         assert_eq!(boot.stage(), Stage::Closed);
         // A new process reads the same file.
         assert_eq!(Boot::for_tests(folder.path()).stage(), Stage::Closed);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_the_hour_no_code_is_shown_or_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut boot = Boot::for_tests(folder.path());
+        assert_eq!(asked(&mut boot, Request::Show { urls: Vec::new() }).await, Reply::Done);
+        tokio::time::sleep_until(boot.ends).await;
+        let code = code_of(&boot);
+        assert_eq!(asked(&mut boot, enter(&code)).await, Reply::Refused(Refusal::Closed));
+        assert_eq!(asked(&mut boot, Request::Show { urls: Vec::new() }).await, Reply::Refused(Refusal::Closed));
+        assert_eq!((boot.state().stage, boot.state().left_s), (Stage::Closed, 0));
     }
 
     #[tokio::test]

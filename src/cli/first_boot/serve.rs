@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pos_first_boot::{LASTS_S, LONGEST_REQUEST, Refusal, Reply, Stage, read};
+use pos_first_boot::{LONGEST_REQUEST, Refusal, Reply, Stage, read};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -21,9 +21,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The number of connections that are told at the same time that another request is worked on.
 const REFUSED: usize = 8;
 
-/// Serves the front until the files are written or the hour is over.
+/// Serves the front until the files are written or the hour is over. After the hour, it serves long enough to say so:
+/// systemd would start this program again for a request without an answer.
 pub(super) async fn serve(listener: UnixListener, mut boot: Boot) -> Result<Exit, Stop> {
-    let end = Instant::now() + Duration::from_secs(LASTS_S);
+    let end = boot.ends.max(Instant::now() + PATIENCE);
     let refused = Arc::new(Semaphore::new(REFUSED));
     while boot.stage != Stage::Written {
         let stream = tokio::select! {
@@ -117,6 +118,8 @@ pub(super) async fn send(stream: &mut UnixStream, reply: &Reply) {
 
 #[cfg(test)]
 mod tests {
+    use pos_first_boot::LASTS_S;
+
     use super::*;
 
     #[tokio::test(start_paused = true)]
@@ -126,5 +129,20 @@ mod tests {
         let begin = Instant::now();
         let exit = serve(listener, Boot::for_tests(folder.path())).await.unwrap();
         assert_eq!((exit, begin.elapsed().as_secs()), (Exit::Success, LASTS_S));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_start_after_the_hour_tells_the_front_so_and_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let mut front = UnixStream::connect(&socket).await.unwrap();
+        front.write_all(b"\"state\"\n").await.unwrap();
+        let boot = Boot { ends: Instant::now(), ..Boot::for_tests(folder.path()) };
+        assert_eq!(serve(listener, boot).await.unwrap(), Exit::Success);
+        let mut said = String::new();
+        front.read_to_string(&mut said).await.unwrap();
+        let Reply::State(state) = serde_json::from_str(&said).unwrap() else { panic!("{said}") };
+        assert_eq!((state.stage, state.left_s), (Stage::Closed, 0));
     }
 }

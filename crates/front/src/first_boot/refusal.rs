@@ -17,6 +17,12 @@ pub(super) fn not_entered() -> Problem {
     Problem::unauthorized("not-entered", detail)
 }
 
+/// Returns the refusal of a code from a browser that keeps no cookie. It would not be known again.
+pub(super) fn no_cookie() -> Problem {
+    let detail = "this browser sends no cookie of this page; permit cookies, then load the page again";
+    Problem::new(StatusCode::FORBIDDEN, "no-cookie", "The browser sends no cookie", detail)
+}
+
 /// Returns the refusal of a second browser.
 pub(super) fn taken() -> Problem {
     let detail = "another browser has given the code; go on there, or start the board again to get a new code";
@@ -45,7 +51,7 @@ pub(super) fn refused(reply: Reply) -> Problem {
     let Reply::Refused(refusal) = reply else { return root_down(RootError::Garbage) };
     match refusal {
         Refusal::Closed => {
-            let detail = "too many codes were wrong; start the board again to get a new code";
+            let detail = "too many codes were wrong, or the hour is over; start the board again to get a new code";
             Problem::new(StatusCode::FORBIDDEN, "closed", "The first boot is closed", detail)
         }
         Refusal::Configured => {

@@ -2,23 +2,24 @@
 //!
 //! | it ends | when |
 //! |---|---|
-//! | after an hour | [`LASTS_S`] have passed and root does not write |
+//! | after an hour | root's hour is over and root does not write |
 //! | after the writing | root has said that it is done, and the browser has got this reply |
 //! | beside a configuration | somebody has set up the terminal in another way |
 //! | at SIGTERM | systemd stops the service |
 //!
 //! The network of a board may come later than the first boot, or change when the board joins a wireless network. The
-//! front then renews the certificate. It tells root the addresses once, because root makes a new code each time.
+//! front then renews the certificate. It tells root the addresses once, because root makes a new code each time, and
+//! again when root has started again and has no code.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use pos_daemon::systemd::{Notify, watchdog_interval};
-use pos_first_boot::{LASTS_S, Reply, Stage};
+use pos_first_boot::{LASTS_S, Reply, Stage, State};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{Notify as Signal, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 
 use super::let_in::LetIn;
@@ -76,7 +77,8 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
         known: Mutex::default(),
         turn: Arc::default(),
         course: course_sender,
-        ends: Instant::now() + Duration::from_secs(LASTS_S),
+        needs_code: Signal::new(),
+        ends: watch::Sender::new(Instant::now() + Duration::from_secs(LASTS_S)),
         now,
     });
     tracing::info!(url = listening.url(), "the first boot's page is served");
@@ -110,7 +112,7 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
     notify.ready();
     let mut watchdog = watchdog_interval().map(interval);
     let is_set_up = || is_configured(&verb.configuration).is_some();
-    let end = over(&mut course, front.ends, is_set_up);
+    let end = over(&mut course, front.ends.subscribe(), is_set_up);
     tokio::pin!(end);
     let why = loop {
         tokio::select! {
@@ -149,7 +151,11 @@ fn set_up(folder: &Path, agent: &Path) -> Option<String> {
 }
 
 /// Waits for the end of the first boot. Returns the reason.
-async fn over(course: &mut watch::Receiver<Course>, ends: Instant, is_set_up: impl Fn() -> bool) -> &'static str {
+async fn over(
+    course: &mut watch::Receiver<Course>,
+    mut ends: watch::Receiver<Instant>,
+    is_set_up: impl Fn() -> bool,
+) -> &'static str {
     let mut look = interval(LOOK);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -157,17 +163,19 @@ async fn over(course: &mut watch::Receiver<Course>, ends: Instant, is_set_up: im
         if now == Course::Done {
             return "the terminal is set up";
         }
+        let at = *ends.borrow_and_update();
         tokio::select! {
-            // The front keeps the sender.
+            // The front keeps the senders.
             _ = course.changed() => {}
-            () = sleep_until(ends), if now == Course::Serving => return "its hour is over",
+            _ = ends.changed() => {}
+            () = sleep_until(at), if now == Course::Serving => return "its hour is over",
             _ = look.tick(), if now == Course::Serving => if is_set_up() { return "a configuration exists" },
         }
     }
 }
 
 /// Tells root the addresses of the page, so that it shows them with the code. If the board had no address then, it does
-/// so again when the board has one.
+/// so again when the board has one; and when root has started again, which then has no code.
 async fn show(front: Arc<FirstBoot>, mut place: watch::Receiver<Place>) {
     let has_address = |place: &Place| !place.addresses.is_empty();
     // The state is known before root is busy with the code.
@@ -179,11 +187,17 @@ async fn show(front: Arc<FirstBoot>, mut place: watch::Receiver<Place>) {
             tracing::warn!(%error, "root's half does not show the code; the front asks again");
             sleep(AGAIN).await;
         }
-        if has_address(&shown) || place.wait_for(has_address).await.is_err() {
-            return;
-        }
-        if !matches!(front.root_state().await, Ok(state) if state.stage == Stage::Waiting) {
-            return;
+        let mut lacks_address = !has_address(&shown);
+        loop {
+            let has_come = tokio::select! {
+                found = place.wait_for(has_address), if lacks_address => found.is_ok(),
+                () = front.needs_code.notified() => false,
+            };
+            lacks_address &= !has_come;
+            let is_due = |state: &State| state.stage == Stage::Waiting && (has_come || !state.has_code);
+            if front.root_state().await.is_ok_and(|state| is_due(&state)) {
+                break;
+            }
         }
     }
 }
@@ -208,7 +222,7 @@ impl FirstBoot {
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
-    use pos_first_boot::{Request, State};
+    use pos_first_boot::Request;
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
     use tokio::net::UnixListener;
     use tokio::sync::mpsc;
@@ -222,8 +236,17 @@ mod tests {
     async fn the_first_boot_lasts_an_hour() {
         let (_front, mut course) = watch::channel(Course::Serving);
         let begun = Instant::now();
-        assert_eq!(over(&mut course, begun + HOUR, || false).await, "its hour is over");
+        let ends = watch::Sender::new(begun + HOUR);
+        assert_eq!(over(&mut course, ends.subscribe(), || false).await, "its hour is over");
         assert_eq!(begun.elapsed(), HOUR);
+        // Root tells that less is left.
+        ends.send_replace(begun + 2 * HOUR);
+        let tells = async {
+            sleep(HOUR / 4).await;
+            ends.send_replace(begun + HOUR + HOUR / 2);
+        };
+        let (why, ()) = tokio::join!(over(&mut course, ends.subscribe(), || false), tells);
+        assert_eq!((why, begun.elapsed()), ("its hour is over", HOUR + HOUR / 2));
     }
 
     #[tokio::test(start_paused = true)]
@@ -234,11 +257,12 @@ mod tests {
             sleep(HOUR + LOOK).await;
             front.send_replace(Course::Done);
         };
-        let (why, ()) = tokio::join!(over(&mut course, begun + HOUR, || true), writes);
+        let ends = watch::Sender::new(begun + HOUR);
+        let (why, ()) = tokio::join!(over(&mut course, ends.subscribe(), || true), writes);
         assert_eq!((why, begun.elapsed()), ("the terminal is set up", HOUR + LOOK));
         // A writing that was taken back leaves the rest of the hour, which is over here.
         front.send_replace(Course::Serving);
-        assert_eq!(over(&mut course, begun + HOUR, || false).await, "its hour is over");
+        assert_eq!(over(&mut course, ends.subscribe(), || false).await, "its hour is over");
     }
 
     #[tokio::test(start_paused = true)]
@@ -250,7 +274,8 @@ mod tests {
             sleep(HOUR / 2).await;
             std::fs::write(folder.path().join("front.toml"), "").unwrap();
         };
-        let looks = over(&mut course, begun + HOUR, || is_configured(folder.path()).is_some());
+        let ends = watch::Sender::new(begun + HOUR);
+        let looks = over(&mut course, ends.subscribe(), || is_configured(folder.path()).is_some());
         let (why, ()) = tokio::join!(looks, writes);
         assert_eq!(why, "a configuration exists");
         assert!(begun.elapsed() <= HOUR / 2 + LOOK);
@@ -307,17 +332,20 @@ mod tests {
             known: Mutex::default(),
             turn: Arc::default(),
             course: watch::channel(Course::Serving).0,
-            ends: Instant::now() + HOUR,
+            needs_code: Signal::new(),
+            ends: watch::Sender::new(Instant::now() + HOUR),
             now,
         };
         (Arc::new(front), sender)
     }
 
-    /// Answers with this stage, and returns the addresses that root is told.
-    fn root(folder: &tempfile::TempDir, stage: Stage) -> mpsc::Receiver<Vec<String>> {
+    /// Answers with this stage, and returns the addresses that root is told. If `starts_again`, root has forgotten its
+    /// code after the first one.
+    fn root(folder: &tempfile::TempDir, stage: Stage, starts_again: bool) -> mpsc::Receiver<Vec<String>> {
         let listener = UnixListener::bind(folder.path().join("root.sock")).unwrap();
         let (sender, told) = mpsc::channel(8);
         tokio::spawn(async move {
+            let mut codes = 0;
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
                 let mut stream = BufReader::new(stream);
@@ -325,13 +353,16 @@ mod tests {
                 stream.read_line(&mut line).await.unwrap();
                 let reply = match serde_json::from_str(&line).unwrap() {
                     Request::Show { urls } => {
+                        codes += 1;
                         sender.send(urls).await.unwrap();
                         Reply::Done
                     }
                     _ => Reply::State(State {
                         stage,
                         code_at: Vec::new(),
+                        has_code: codes > u32::from(starts_again),
                         tries_left: 5,
+                        left_s: 1800,
                         board: None,
                         wifi: false,
                         time_zone: None,
@@ -347,15 +378,16 @@ mod tests {
 
     /// Each time, root makes a new code. A person may be typing the earlier one.
     #[tokio::test(start_paused = true)]
-    async fn root_is_told_the_addresses_once_and_again_only_if_there_were_none() {
+    async fn root_is_told_the_addresses_once_and_again_only_without_a_code_or_an_address() {
         let far = "192.0.2.7";
-        for (first, stage, expected) in [
-            (&[far][..], Stage::Waiting, &[&[far][..]][..]),
-            (&[], Stage::Waiting, &[&[], &[far]]),
-            (&[], Stage::Entered, &[&[]]),
+        for (first, stage, starts_again, expected) in [
+            (&[far][..], Stage::Waiting, false, &[&[far][..]][..]),
+            (&[far], Stage::Waiting, true, &[&[far], &[far]]),
+            (&[], Stage::Waiting, false, &[&[], &[far]]),
+            (&[], Stage::Entered, false, &[&[]]),
         ] {
             let folder = tempfile::tempdir().unwrap();
-            let mut told = root(&folder, stage);
+            let mut told = root(&folder, stage, starts_again);
             let (front, place) = front(&folder, first);
             let shows = tokio::spawn(show(Arc::clone(&front), front.place.clone()));
             for (nth, addresses) in expected.iter().enumerate() {
@@ -367,9 +399,16 @@ mod tests {
                         place.urls = vec![format!("https://{far}:8443")];
                     });
                 }
+                // A browser asks for the state later.
+                sleep(Duration::from_secs(5)).await;
+                front.root_state().await.unwrap();
             }
-            shows.await.unwrap();
+            sleep(HOUR).await;
             assert!(told.try_recv().is_err(), "{first:?} {stage:?}");
+            shows.abort();
+            // The hour is root's.
+            assert!(front.ends.borrow().elapsed() < HOUR, "{:?}", front.ends);
+            assert!(*front.ends.borrow() < Instant::now() - HOUR / 4, "{:?}", front.ends);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pos_first_boot::{
-    Devices, Fault, FoundDevice, LONGEST_REQUEST, Refusal, Reply, Request, Stage, State, Step, TRIES,
+    Devices, Fault, FoundDevice, LASTS_S, LONGEST_REQUEST, Refusal, Reply, Request, Stage, State, Step, TRIES,
 };
 use reqwest::{Client, Method, Response};
 use rustls_pki_types::CertificateDer;
@@ -22,6 +22,7 @@ use tokio::sync::{Notify, watch};
 use crate::process::{client, json, problem, provider};
 
 const CODE: &str = "48291537";
+const COOKIE: &str = "__Host-pos_first_boot";
 const PROGRAM: &str = env!("CARGO_BIN_EXE_pos-front");
 /// The longest time that a test waits for the program.
 const LONG: Duration = Duration::from_secs(60);
@@ -39,6 +40,8 @@ struct Shared {
     heard: Vec<Request>,
     stage: Stage,
     left: u32,
+    left_s: u64,
+    has_code: bool,
     /// The replies to a request of the browser that gave the code.
     replies: Vec<Reply>,
     /// Bytes instead of every reply. Root then closes the connection, or keeps it open.
@@ -48,8 +51,15 @@ struct Shared {
 impl Root {
     fn begin(socket: PathBuf) -> Self {
         let listener = UnixListener::bind(&socket).unwrap();
-        let shared =
-            Shared { heard: Vec::new(), stage: Stage::Waiting, left: TRIES, replies: vec![Reply::Done], instead: None };
+        let shared = Shared {
+            heard: Vec::new(),
+            stage: Stage::Waiting,
+            left: TRIES,
+            left_s: LASTS_S,
+            has_code: false,
+            replies: vec![Reply::Done],
+            instead: None,
+        };
         let root = Self { socket, shared: Arc::new(Mutex::new(shared)), goes_on: Arc::default() };
         let serving = root.clone();
         tokio::spawn(async move {
@@ -86,13 +96,18 @@ impl Root {
             Request::State => vec![Reply::State(State {
                 stage: shared.stage,
                 code_at: vec!["console".to_owned()],
+                has_code: shared.has_code,
                 tries_left: shared.left,
+                left_s: shared.left_s,
                 board: Some("rpi".to_owned()),
                 wifi: true,
                 time_zone: Some("Europe/Berlin".to_owned()),
                 clock_is_right: true,
             })],
-            Request::Show { .. } => vec![Reply::Done],
+            Request::Show { .. } => {
+                shared.has_code = true;
+                vec![Reply::Done]
+            }
             Request::Enter { code } if shared.stage == Stage::Waiting && code.as_str() == CODE => {
                 shared.stage = Stage::Entered;
                 vec![Reply::Done]
@@ -186,6 +201,13 @@ impl FirstBoot {
         String::from_utf8(said).unwrap()
     }
 
+    /// Returns a browser that has opened the page.
+    async fn visitor(&self) -> Browser {
+        let mut browser = self.browser();
+        browser.cookie = Some(cookie(&browser.state().await, COOKIE));
+        browser
+    }
+
     /// Returns a browser without cookies.
     fn browser(&self) -> Browser {
         let ca = reqwest::Certificate::from_pem(self.ca().as_bytes()).unwrap();
@@ -195,10 +217,8 @@ impl FirstBoot {
 
     /// Returns the browser that has given the code.
     async fn let_in(&self) -> Browser {
-        let mut browser = self.browser();
-        let answer = browser.post("code", json!({ "code": CODE })).await;
-        assert_eq!(answer.status(), 200);
-        browser.cookie = Some(cookie(&answer, "pos_first_boot"));
+        let browser = self.visitor().await;
+        assert_eq!(browser.post("code", json!({ "code": CODE })).await.status(), 200);
         browser
     }
 
@@ -259,7 +279,7 @@ fn cookie(answer: &Response, name: &str) -> String {
 #[tokio::test]
 async fn the_code_lets_one_browser_in_and_another_one_learns_nothing() {
     let first_boot = FirstBoot::begin().await;
-    let stranger = first_boot.browser();
+    let stranger = first_boot.visitor().await;
     let page = stranger.request(Method::GET, "/").send().await.unwrap();
     assert_eq!((page.status().as_u16(), &page.headers()["x-content-type-options"]), (200, &"nosniff".parse().unwrap()));
     let ca = stranger.request(Method::GET, "/front/certificate.pem").send().await.unwrap().text().await.unwrap();
@@ -291,7 +311,7 @@ async fn the_code_lets_one_browser_in_and_another_one_learns_nothing() {
     let state = json(stranger.state().await).await;
     assert!(state["stage"] == "entered" && state["mine"] == false && state.get("board").is_none(), "{state}");
     let mut thief = first_boot.browser();
-    for cookie in ["pos_first_boot=", "pos_first_boot=0000", "pos_session=1"] {
+    for cookie in [&format!("{COOKIE}="), &format!("{COOKIE}=0000"), "pos_session=1"] {
         thief.cookie = Some(cookie.to_owned());
         for name in ["search", "try-printer", "try-reader", "clock", "wifi", "network", "check", "write"] {
             assert_eq!(problem(thief.post(name, json!({})).await).await, (401, "not-entered".to_owned()), "{name}");
@@ -310,10 +330,66 @@ async fn the_code_lets_one_browser_in_and_another_one_learns_nothing() {
     assert_eq!(problem(browser.post("search", json!({})).await).await.0, 401, "the former cookie");
 }
 
+/// A person who has typed the right code is in, whatever becomes of the answer. No one else is.
+#[tokio::test]
+async fn a_browser_whose_answer_is_lost_is_in_and_another_one_with_the_same_code_is_not() {
+    let first_boot = FirstBoot::begin().await;
+    let (browser, other) = (first_boot.visitor().await, first_boot.visitor().await);
+    assert_ne!(browser.cookie, other.cookie);
+    assert!(!browser.state().await.headers().contains_key("set-cookie"), "a browser keeps its cookie");
+    // The connection is cut while root judges the code.
+    let sent = tokio::spawn({
+        let browser = browser.clone();
+        async move { browser.post("code", json!({ "code": CODE })).await }
+    });
+    let mut log = first_boot.log.clone();
+    log.wait_for(|log| log.contains("a browser has given the code")).await.unwrap();
+    sent.abort();
+    let state = json(browser.state().await).await;
+    assert_eq!((&state["stage"], &state["mine"]), (&json!("entered"), &json!(true)));
+    assert_eq!(browser.post("code", json!({ "code": CODE })).await.status(), 200, "the same code again");
+    assert_eq!(browser.post("check", json!({})).await.status(), 200);
+    for stranger in [other, first_boot.browser(), first_boot.visitor().await] {
+        assert_eq!(problem(stranger.post("code", json!({ "code": CODE })).await).await, (403, "taken".to_owned()));
+        assert_eq!(json(stranger.state().await).await["mine"], false);
+        assert_eq!(problem(stranger.post("check", json!({})).await).await, (401, "not-entered".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn the_hour_is_roots_and_a_root_that_starts_again_is_asked_for_a_new_code() {
+    let first_boot = FirstBoot::begin().await;
+    let shown = || first_boot.log.borrow().matches("root shows the code").count();
+    assert_eq!(shown(), 1);
+    first_boot.root.set(|root| (root.has_code, root.left_s) = (false, 1800));
+    // It is the next visitor who needs the code.
+    let mut log = first_boot.log.clone();
+    let asked = async {
+        while log.borrow_and_update().matches("root shows the code").count() < 2 {
+            first_boot.visitor().await;
+            let _ = tokio::time::timeout(Duration::from_millis(200), log.changed()).await;
+        }
+    };
+    tokio::time::timeout(LONG, asked).await.unwrap();
+    let left = json(first_boot.visitor().await.state().await).await["left-s"].as_u64().unwrap();
+    assert!((1700..=1800).contains(&left), "{left}");
+    let browser = first_boot.let_in().await;
+    first_boot.root.set(|root| root.left_s = 0);
+    // Each question may be the last one that is answered.
+    let (code, log, _) = tokio::join!(first_boot.end(), async {
+        while browser.request(Method::GET, "/first-boot/state").send().await.is_ok() {}
+    })
+    .0;
+    assert!(code == Some(0) && log.contains("its hour is over"), "{log}");
+}
+
 #[tokio::test]
 async fn five_wrong_codes_close_the_first_boot() {
     let first_boot = FirstBoot::begin().await;
-    let browser = first_boot.browser();
+    let keeps_none = first_boot.browser();
+    let refused = keeps_none.post("code", json!({ "code": CODE })).await;
+    assert_eq!(problem(refused).await, (403, "no-cookie".to_owned()), "it would be locked out, and uses no try");
+    let browser = first_boot.visitor().await;
     for left in (0..TRIES).rev() {
         assert_eq!(json(browser.post("code", json!({ "code": "1" })).await).await["tries-left"], left);
     }
@@ -440,7 +516,7 @@ async fn misused_browsers_reach_nobody() {
 #[tokio::test]
 async fn a_body_is_bounded_in_length_and_time() {
     let first_boot = FirstBoot::begin().await;
-    let stranger = first_boot.browser();
+    let stranger = first_boot.visitor().await;
     let slow = first_boot.without_a_body("/first-boot/code");
     let waits = async { tokio::time::timeout(LONG, slow).await.unwrap() };
     let others = async {
