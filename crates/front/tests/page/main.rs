@@ -16,7 +16,7 @@
 //! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `first_boot` | the first boot: each step, restarts and lost connections, other browsers, the first payments |
-//! | `new_board` | a board at its first boot, as a browser meets it |
+//! | `new_board` | a board at its first boot: its programs, devices, network and places |
 //! | `devices` | paired devices, and the doctor's findings |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
 //! | `words` | each language has the same texts, with one for each of the agent's reasons |

@@ -1,333 +1,264 @@
-//! A board at its first boot, for a browser. It speaks the contract of the first boot, as `pos-front first-boot` does
-//! together with root's half. The page itself, and the terminal after the writing, are those of a real counter.
+//! A board at its first boot: the real programs of both halves, and then of the terminal, with a simulated reader,
+//! printer and gateway. This module is the board's systemd: it starts and stops the programs as the units do.
+//!
+//! The programs use a board's own ports and places, as the configuration that they write says. So each test runs again
+//! as a process with its own network, `/run`, `/var/lib` and `/dev`, which `new_board.sh` makes.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
-use pos_first_boot::{Answers, Devices, Fault, FoundDevice, LASTS_S, Secret, Stage, TRIES};
-use reqwest::Client;
-use reqwest::header::{HeaderMap, HeaderName};
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use pos_first_boot::{Step, TRIES};
+use pos_sim::gateway::{self, Gateway};
+use pos_sim::printer::{self, Printer, PrinterAddress};
+use pos_sim::reader::{self, CardEntry, Reader, WaitsFor, card};
+use rcgen::PublicKeyData as _;
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
+use tokio::process::{Child, Command};
 
-/// The steps of the writing, in their order.
-const WRITING: [&str; 5] = ["checking", "writing", "operators", "agent", "front"];
+use crate::browser::{Browser, Driver};
+use crate::within;
 
-/// What the board knows.
-#[derive(Debug)]
-pub(crate) struct Standing {
-    pub(crate) stage: Stage,
-    pub(crate) code: &'static str,
-    pub(crate) tries_left: u32,
-    /// The number of the browser that is in. Its cookie holds it.
-    browser: u32,
-    /// The time left of the hour.
-    pub(crate) left_s: u64,
-    /// True if no request is answered.
-    pub(crate) is_away: bool,
-    /// True if the gateway answers the network check.
-    pub(crate) reaches_bank: bool,
-    /// The number of the step of the writing before which the power is cut.
-    pub(crate) cut_before: Option<usize>,
-    /// The requests with their bodies.
-    pub(crate) asked: Vec<(String, String)>,
-    /// The answers that are written.
-    pub(crate) written: Option<Answers>,
-}
+const FRONT: &str = env!("CARGO_BIN_EXE_pos-front");
+const WORLD: &str = include_str!("new_board.sh");
+/// The variable that is set in a process on the board.
+const ON_BOARD: &str = "POS_FRONT_PAGE_ON_BOARD";
 
-/// The board, which ends with this value.
-pub(crate) struct NewBoard {
-    pub(crate) url: String,
-    standing: Arc<Mutex<Standing>>,
-    serves: tokio::task::JoinHandle<()>,
-}
+/// The number of the user that runs all programs.
+const USER: &str = "4711";
+/// The address of the page.
+pub(crate) const URL: &str = "https://192.168.1.50:8443";
+/// The folder of the configuration. The usual one is the computer's own.
+const CONFIGURATION: &str = "/run/board/pos-agent";
+/// The folder of the board's other settings.
+const ETC: &str = "/run/board/etc";
+const CONSOLE: &str = "/run/board/console";
+const LOG: &str = "/run/board/log";
+const TRIES_AND_HOUR: &str = "/run/pos-first-boot";
+/// The folders that systemd makes for the units.
+const RUN: [&str; 4] = [TRIES_AND_HOUR, "/run/pos-agent", "/run/pos-front", "/run/systemd/timesync"];
+pub(crate) const READER: &str = "/dev/pos/reader";
+pub(crate) const PRINTER: &str = "/dev/pos/printer";
 
-impl Drop for NewBoard {
-    fn drop(&mut self) {
-        self.serves.abort();
+/// Runs a test of the module `first_boot` on a board.
+pub(crate) fn on_a_board(test: &str, steps: impl Future<Output = ()>) {
+    if std::env::var_os(ON_BOARD).is_some() {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(steps);
+        return;
     }
+    let mut again = std::process::Command::new("unshare");
+    again.args(["--user", "--map-root-user", "--mount", "--net", "sh", "-c", WORLD, "new_board.sh"]);
+    again.arg(std::env::current_exe().unwrap()).arg(format!("first_boot::{test}"));
+    again
+        .args(["--exact", "--include-ignored", "--nocapture"])
+        .env(ON_BOARD, "yes")
+        .env("BOARD_USER", USER)
+        .env("TMPDIR", "/tmp");
+    let ended = again.status().expect("unshare runs: it is in util-linux");
+    assert!(ended.success(), "{test} has failed on the board: see above");
+}
+
+/// The board and its devices. Its programs end with this value.
+pub(crate) struct NewBoard {
+    pub(crate) gateway: Gateway,
+    pub(crate) printer: Printer,
+    pub(crate) reader: Reader,
+    root: Option<Child>,
+    page: Option<Child>,
+    terminal: Vec<Child>,
 }
 
 impl NewBoard {
-    /// Starts a board whose page comes from the front at this address.
-    pub(crate) async fn start(front: &str) -> Self {
-        let standing = Arc::new(Mutex::new(Standing {
-            stage: Stage::Waiting,
-            code: "12345678",
-            tries_left: TRIES,
-            browser: 0,
-            left_s: LASTS_S,
-            is_away: false,
-            reaches_bank: true,
-            cut_before: None,
-            asked: Vec::new(),
-            written: None,
-        }));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let half = Half { standing: standing.clone(), front: front.to_owned(), client: Client::new() };
-        let serves = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let half = half.clone();
-                // A browser may leave a connection at any time.
-                tokio::spawn(async move { half.serve(stream).await });
-            }
-        });
-        Self { url, standing, serves }
-    }
-
-    pub(crate) fn standing(&self) -> MutexGuard<'_, Standing> {
-        self.standing.lock().unwrap()
-    }
-
-    /// Restarts the board, which then has this code and knows no browser.
-    pub(crate) fn restart(&self, code: &'static str) {
-        let mut standing = self.standing();
-        (standing.stage, standing.code, standing.is_away) = (Stage::Waiting, code, false);
-        standing.browser += 1;
-    }
-}
-
-#[derive(Clone)]
-struct Half {
-    standing: Arc<Mutex<Standing>>,
-    front: String,
-    client: Client,
-}
-
-/// A request of the browser.
-struct Asked {
-    method: String,
-    path: String,
-    headers: Vec<(String, String)>,
-    body: String,
-}
-
-impl Asked {
-    async fn read(stream: &mut BufReader<TcpStream>) -> Option<Self> {
-        let mut line = String::new();
-        stream.read_line(&mut line).await.ok()?;
-        let mut words = line.split(' ').map(str::to_owned);
-        let (method, path) = (words.next()?, words.next()?);
-        let mut headers = Vec::new();
-        loop {
-            let mut line = String::new();
-            stream.read_line(&mut line).await.ok()?;
-            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+    /// Switches on a board that has no data yet.
+    pub(crate) async fn start() -> Self {
+        // The agent's folder is there, so that its journal belongs to the one user of the board.
+        for folder in ["/run/board", ETC, "/var/lib/pos-agent", "/var/lib/pos-front"] {
+            let _ = fs::remove_dir_all(folder);
+            fs::create_dir(folder).unwrap();
         }
-        let length = headers.iter().find(|(name, _)| name == "content-length").map_or("0", |(_, value)| value);
-        let mut body = vec![0; length.parse().ok()?];
-        stream.read_exact(&mut body).await.ok()?;
-        Some(Self { method, path, headers, body: String::from_utf8(body).ok()? })
+        let link = Some(READER.into());
+        let reader = reader::start(reader::Options { link, removes_card: true, ..Default::default() }).await.unwrap();
+        let place = PrinterAddress::Pty(Some(PRINTER.into()));
+        let printer = Printer::open(printer::Options { place, ..Default::default() }).await.unwrap();
+        let gateway = gateway::start(gateway::Options::default()).await.unwrap();
+        let mut board = Self { gateway, printer, reader, root: None, page: None, terminal: Vec::new() };
+        board.boot().await;
+        board
     }
 
-    fn header(&self, name: &str) -> &str {
-        self.headers.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+    /// Starts what the units start: the first boot without a configuration, or else the terminal.
+    pub(crate) async fn boot(&mut self) {
+        for folder in RUN {
+            let _ = fs::remove_dir_all(folder);
+            fs::create_dir_all(folder).unwrap();
+        }
+        // Its clock is right.
+        File::create("/run/systemd/timesync/synchronized").unwrap();
+        if self.is_set_up() {
+            self.start_terminal();
+            return;
+        }
+        self.start_root();
+        let mut page = program(Path::new(FRONT));
+        page.args(["first-boot", "--configuration", CONFIGURATION]);
+        self.page = Some(page.spawn().unwrap());
+        self.code().await;
     }
-}
 
-/// The head of an answer that ends with its connection.
-fn head(status: u16, more: &str) -> String {
-    format!("HTTP/1.1 {status} Said\r\nConnection: close\r\nCache-Control: no-store\r\n{more}\r\n")
-}
-fn answer(status: u16, body: &Value) -> String {
-    head(status, "Content-Type: application/json\r\n") + &body.to_string()
-}
-fn refusal(status: u16, code: &str) -> String {
-    answer(status, &json!({ "code": code, "title": code, "status": status, "detail": format!("refused: {code}") }))
-}
+    /// Cuts the power.
+    pub(crate) async fn cut_power(&mut self) {
+        for program in self.root.take().into_iter().chain(self.page.take()).chain(self.terminal.drain(..)) {
+            end(program).await;
+        }
+    }
 
-impl Half {
-    async fn serve(&self, stream: TcpStream) {
-        let mut stream = BufReader::new(stream);
-        let Some(asked) = Asked::read(&mut stream).await else { return };
-        let is_written = {
-            let mut standing = self.standing.lock().unwrap();
-            if standing.is_away {
-                return;
+    /// Ends root's half with `kill -9`, and starts it again, as its socket does.
+    pub(crate) async fn restart_root(&mut self) {
+        end(self.root.take().expect("it runs")).await;
+        self.start_root();
+    }
+
+    /// Lets the hour end after this time, and starts root's half again, which reads its mark.
+    pub(crate) async fn hour_ends_in(&mut self, left: Duration) {
+        let age = fs::read_to_string("/proc/uptime").unwrap();
+        let age: u64 = age.split('.').next().unwrap().parse().unwrap();
+        fs::write(Path::new(TRIES_AND_HOUR).join("ends"), format!("{}\n", age + left.as_secs())).unwrap();
+        self.restart_root().await;
+    }
+
+    fn start_root(&mut self) {
+        let socket = pos_first_boot::SOCKET;
+        let _ = fs::remove_file(socket);
+        File::create(CONSOLE).unwrap();
+        let mut root = program(&PathBuf::from(FRONT).with_file_name("pos-agent"));
+        root.args(["first-boot", "--config"]).arg(in_configuration("config.toml"));
+        root.args(["--socket", socket, "--console", CONSOLE, "--etc", ETC]);
+        root.args(["--front-user", USER, "--board", "generic-aarch64"]);
+        self.root = Some(root.spawn().unwrap());
+    }
+
+    /// Waits until the files are written, and starts the terminal.
+    pub(crate) async fn becomes_terminal(&mut self) {
+        for half in [self.root.take(), self.page.take()] {
+            let ended = within("the end of a half", half.expect("it runs").wait()).await.unwrap();
+            assert!(ended.success(), "{}", log());
+        }
+        self.start_terminal();
+    }
+
+    fn start_terminal(&mut self) {
+        for (name, config) in [("pos-agent", "config.toml"), ("pos-front", "front.toml")] {
+            let mut runs = program(&PathBuf::from(FRONT).with_file_name(name));
+            self.terminal.push(runs.args(["run", "--config"]).arg(in_configuration(config)).spawn().unwrap());
+        }
+    }
+
+    /// Cuts the power when the writing has come to this step.
+    pub(crate) async fn cut_power_at(&mut self, step: Step) {
+        self.until_step(step).await;
+        self.cut_power().await;
+    }
+
+    /// Waits until the front has heard of this step of a writing.
+    pub(crate) async fn until_step(&self, step: Step) {
+        let word = format!("step={step:?}");
+        let seen = || log().matches(&word).count();
+        let before = seen();
+        within(&word, async {
+            while seen() == before {
+                tokio::time::sleep(Duration::from_millis(1)).await;
             }
-            standing.asked.push((asked.path.clone(), asked.body.clone()));
-            standing.stage == Stage::Written
+        })
+        .await;
+    }
+
+    pub(crate) fn is_set_up(&self) -> bool {
+        in_configuration("config.toml").exists()
+    }
+
+    /// Waits until the console shows a code, and returns it. Each start of root's half empties the console.
+    pub(crate) async fn code(&self) -> String {
+        let shown = || {
+            let console = fs::read_to_string(CONSOLE).unwrap();
+            let code: String = console.split_once("The code: ")?.1.split_whitespace().collect();
+            (code.len() == pos_first_boot::CODE_DIGITS).then_some(code)
         };
-        let path = asked.path.as_str();
-        let said = match path {
-            "/first-boot/write" if self.is_in(&asked) => return self.write(&asked, stream.get_mut()).await,
-            path if path.starts_with("/first-boot/") => self.answer(&asked).into_bytes(),
-            // The terminal's own page answers after the writing.
-            "/" if !is_written => self.passed_on(&asked, "/first-boot").await,
-            path if !is_written && (path.starts_with("/front/") || path.starts_with("/v1/")) => {
-                refusal(404, "not-found").into_bytes()
-            }
-            path => self.passed_on(&asked, path).await,
-        };
-        let _ = stream.get_mut().write_all(&said).await;
-    }
-
-    /// Returns the answer of the real front.
-    async fn passed_on(&self, asked: &Asked, path: &str) -> Vec<u8> {
-        let url = format!("{}{path}", self.front);
-        let mut headers = HeaderMap::new();
-        for name in ["content-type", "cookie", "accept", "accept-language", "pos-session"] {
-            if !asked.header(name).is_empty() {
-                headers.insert(HeaderName::from_static(name), asked.header(name).parse().unwrap());
-            }
-        }
-        if asked.method != "GET" {
-            headers.insert("origin", self.front.parse().unwrap());
-        }
-        let method = asked.method.parse().unwrap();
-        let sent = self.client.request(method, url).headers(headers).body(asked.body.clone()).send().await;
-        let Ok(found) = sent else { return refusal(503, "agent-down").into_bytes() };
-        let mut more = String::new();
-        for name in ["content-type", "content-security-policy", "set-cookie", "vary"] {
-            for value in found.headers().get_all(name) {
-                more += &format!("{name}: {}\r\n", value.to_str().unwrap());
-            }
-        }
-        let status = found.status().as_u16();
-        let body = found.bytes().await.unwrap_or_default();
-        [head(status, &more).as_bytes(), &body].concat()
-    }
-
-    fn is_in(&self, asked: &Asked) -> bool {
-        let standing = self.standing.lock().unwrap();
-        let cookie = format!("pos_first_boot={}", standing.browser);
-        matches!(standing.stage, Stage::Entered | Stage::Written) && asked.header("cookie").contains(&cookie)
-    }
-
-    fn answer(&self, asked: &Asked) -> String {
-        let is_in = self.is_in(asked);
-        let mut standing = self.standing.lock().unwrap();
-        if asked.path == "/first-boot/state" {
-            let mut said = json!({
-                "stage": standing.stage, "code-at": ["console", "printer"], "tries-left": standing.tries_left,
-                "mine": is_in, "left-s": standing.left_s, "urls": [],
-            });
-            if is_in {
-                said["board"] = "virt".into();
-                said["wifi"] = true.into();
-            }
-            return answer(200, &said);
-        }
-        let is_json = asked.header("content-type") == "application/json";
-        assert!(asked.method == "POST" && is_json, "{} {}", asked.method, asked.path);
-        if asked.path == "/first-boot/code" {
-            return standing.enter(&asked.body);
-        }
-        if !is_in {
-            return refusal(401, if standing.stage == Stage::Entered { "taken" } else { "not-entered" });
-        }
-        match asked.path.trim_start_matches("/first-boot/") {
-            "search" => answer(200, &serde_json::to_value(devices()).unwrap()),
-            "network" => answer(200, &network(&asked.body, standing.reaches_bank)),
-            "check" => checked(&faults(&serde_json::from_str(&asked.body).unwrap())),
-            "try-printer" | "try-reader" | "clock" | "wifi" => answer(200, &json!({})),
-            other => refusal(404, other),
-        }
-    }
-
-    /// Writes the answers, one step after the other.
-    async fn write(&self, asked: &Asked, stream: &mut TcpStream) {
-        let answers: Answers = serde_json::from_str(&asked.body).unwrap();
-        let found = faults(&answers);
-        let mut said = head(200, "Content-Type: application/x-ndjson\r\n");
-        let cut_before = self.standing.lock().unwrap().cut_before.take();
-        for (n, step) in WRITING.iter().enumerate() {
-            if cut_before == Some(n) {
-                let _ = stream.write_all(said.as_bytes()).await;
-                self.standing.lock().unwrap().is_away = true;
-                return;
-            }
-            said += &format!("{}\n", json!({ "progress": step }));
-            if !found.is_empty() {
-                break;
-            }
-        }
-        match found.is_empty() {
-            true => {
-                let mut standing = self.standing.lock().unwrap();
-                (standing.stage, standing.written) = (Stage::Written, Some(answers));
-                said += "\"done\"\n";
-            }
-            false => said += &format!("{}\n", json!({ "faulty": found })),
-        }
-        let _ = stream.write_all(said.as_bytes()).await;
-    }
-}
-
-impl Standing {
-    fn enter(&mut self, body: &str) -> String {
-        let body: Value = serde_json::from_str(body).unwrap();
-        match self.stage {
-            Stage::Closed => refusal(403, "closed"),
-            Stage::Waiting if body["code"] == self.code => {
-                self.stage = Stage::Entered;
-                self.browser += 1;
-                let cookie = format!("Set-Cookie: pos_first_boot={}; Path=/first-boot/; HttpOnly\r\n", self.browser);
-                head(200, &format!("Content-Type: application/json\r\n{cookie}")) + "{}"
-            }
-            Stage::Waiting => {
-                self.tries_left -= 1;
-                if self.tries_left == 0 {
-                    self.stage = Stage::Closed;
-                    return refusal(403, "closed");
+        within("the code", async {
+            loop {
+                match shown() {
+                    Some(code) => return code,
+                    None => tokio::time::sleep(Duration::from_millis(5)).await,
                 }
-                refusal(403, "wrong-code")
             }
-            _ => refusal(403, "taken"),
-        }
+        })
+        .await
+    }
+
+    /// Returns a code that is wrong.
+    pub(crate) async fn wrong_code(&self) -> &'static str {
+        if self.code().await == "00000000" { "00000001" } else { "00000000" }
+    }
+
+    /// Returns the number of tries that are left.
+    pub(crate) fn tries_left(&self) -> u32 {
+        let used = fs::read_to_string(Path::new(TRIES_AND_HOUR).join("tries"));
+        TRIES - used.map_or(0, |used| used.trim().parse().unwrap())
+    }
+
+    /// Returns a file of the configuration.
+    pub(crate) fn written(&self, name: &str) -> String {
+        fs::read_to_string(in_configuration(name)).unwrap()
+    }
+
+    /// Opens a browser that trusts this board's certificate, as a person does after a look at its fingerprint.
+    pub(crate) async fn browser(&self, driver: &Driver) -> Browser {
+        let entries = fs::read_dir("/var/lib/pos-front").unwrap().map(|entry| entry.unwrap().path());
+        let keys = entries.filter_map(|path| {
+            let kept: Value = serde_json::from_str(&fs::read_to_string(path).ok()?).ok()?;
+            let key = rcgen::KeyPair::from_pem(kept["key"].as_str()?).unwrap().subject_public_key_info();
+            Some(STANDARD.encode(ring::digest::digest(&ring::digest::SHA256, &key)))
+        });
+        let keys = keys.collect::<Vec<_>>().join(",");
+        driver.browser_with(&[&format!("--ignore-certificate-errors-spki-list={keys}")]).await
+    }
+
+    /// Presents a card as soon as the reader asks for one.
+    pub(crate) async fn present(&self, name: &str) {
+        within("the reader asks for a card", self.reader.waits_for(WaitsFor::Card)).await;
+        self.reader.present(card(name).unwrap(), CardEntry::Tap);
     }
 }
 
-fn checked(faults: &[Fault]) -> String {
-    match faults.is_empty() {
-        true => answer(200, &json!({})),
-        false => answer(422, &json!({ "code": "faulty", "title": "faulty", "status": 422, "faults": faults })),
-    }
+fn in_configuration(name: &str) -> PathBuf {
+    Path::new(CONFIGURATION).join(name)
 }
-fn devices() -> Devices {
-    let found = |port: &str, said: &str| FoundDevice { port: port.to_owned(), said: said.to_owned() };
-    let (reader, printer) = (found("/dev/ttyACM0", "VIPA 6.8.2.17"), found("/dev/ttyUSB0", "USB receipt printer"));
-    Devices { reader: Some(reader.clone()), printer: Some(printer.clone()), looked: vec![reader, printer] }
+
+/// Ends a program and those that it runs with `kill -9`.
+async fn end(mut program: Child) {
+    let id = program.id().expect("it runs").try_into().unwrap();
+    kill_process_group(Pid::from_raw(id).unwrap(), Signal::KILL).unwrap();
+    program.wait().await.unwrap();
 }
-fn network(body: &str, reaches_bank: bool) -> Value {
-    let body: Value = serde_json::from_str(body).unwrap();
-    let mut findings = vec![json!({ "name": "address", "good": true }), json!({ "name": "clock", "good": true })];
-    if body["url"].is_string() {
-        findings.push(json!({ "name": "name", "good": true }));
-        findings.push(match reaches_bank {
-            true => json!({ "name": "gateway", "good": true }),
-            false => {
-                json!({ "name": "gateway", "good": false, "fault": "ca-not-trusted", "wrong": "x", "remedy": "y" })
-            }
-        });
+
+fn program(program: &Path) -> Command {
+    let log = File::options().create(true).append(true).open(LOG).unwrap();
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
+    command.process_group(0).kill_on_drop(true);
+    for variable in ["CREDENTIALS_DIRECTORY", "NOTIFY_SOCKET", "RUST_LOG"] {
+        command.env_remove(variable);
     }
-    json!({ "findings": findings })
+    command
 }
-/// Returns the faults of these answers, as far as the tests make some.
-fn faults(answers: &Answers) -> Vec<Fault> {
-    let fault = |key: &str, wrong: &str, remedy: &str| Fault {
-        key: key.to_owned(),
-        wrong: wrong.to_owned(),
-        remedy: remedy.to_owned(),
-    };
-    let mut found = Vec::new();
-    let id = answers.gateway.entity_id.as_deref().unwrap_or_default();
-    if id.len() != 32 {
-        found.push(fault("gateway.entity-id", "it has no 32 characters", "copy it from the gateway's papers"));
-    }
-    if !answers.terminal_id.as_deref().unwrap_or_default().bytes().all(|byte| byte.is_ascii_digit()) {
-        found.push(fault("terminal-id", "it has other signs than digits", "copy it from the bank's papers"));
-    }
-    let is_empty = |secret: &Option<Secret>| !matches!(secret, Some(Secret::Value(value)) if !value.is_empty());
-    if is_empty(&answers.gateway.token) {
-        found.push(fault("gateway.token", "it is missing", "paste the token"));
-    }
-    for (n, operator) in answers.operator.iter().enumerate() {
-        if matches!(&operator.pin, Secret::Value(pin) if pin.is_empty()) {
-            found.push(fault(&format!("operator[{n}].pin"), "it is missing", "enter the PIN"));
-        }
-    }
-    found
+
+/// Returns what the programs have said.
+pub(crate) fn log() -> String {
+    let said = fs::read(LOG)
+        .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(Vec::new()) } else { Err(error) });
+    String::from_utf8_lossy(&said.unwrap()).into_owned()
 }
