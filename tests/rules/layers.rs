@@ -101,10 +101,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
     // It searches the ports for a reader and a printer, as carefully as the doctor. From `access` it uses only the
-    // users, from `settings` the rules for names, and from `counter` and `transaction` those for operators.
+    // users, from `settings` the rules for names, and from `counter` and `transaction` those for operators. From
+    // `words` it uses only the letters that the printer needs.
     (
         "cli::setup",
-        &["config", "board", "reader", "printer", "doctor", "money", "access", "settings", "counter", "transaction"],
+        &[
+            "config",
+            "board",
+            "reader",
+            "printer",
+            "doctor",
+            "money",
+            "access",
+            "settings",
+            "counter",
+            "transaction",
+            "words",
+        ],
     ),
     // It shows a code and tries the devices before there is an agent.
     ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),

@@ -215,6 +215,13 @@ pub fn check_values(found: &mut FaultList, printers: &[Printer]) {
     }
 }
 
+/// Returns the first common page that has these letters, with its name. Without such a page, it is ASCII.
+#[must_use]
+pub fn page_with(letters: &BTreeSet<char>) -> (CodePage, &'static str) {
+    let fits = |(page, _): &(CodePage, _)| letters.iter().all(|letter| page.has(*letter));
+    CodePage::COMMON.into_iter().find(fits).unwrap_or((CodePage::Ascii, "ascii"))
+}
+
 /// Checks that each printer has the letters of the terminal's language, which is named by its code. A page without any
 /// letters outside ASCII is the technician's choice.
 pub fn check_letters(found: &mut FaultList, printers: &[Printer], (language, letters): (&str, &BTreeSet<char>)) {
@@ -222,8 +229,7 @@ pub fn check_letters(found: &mut FaultList, printers: &[Printer], (language, let
     for (n, printer) in printers.iter().enumerate().filter(|(_, printer)| printer.code_page != CodePage::Ascii) {
         let lacks = lacking(printer.code_page);
         found.add(ensure(lacks.is_empty(), &format!("printer[{n}].code-page"), || {
-            let fits =
-                CodePage::COMMON.iter().find(|(page, _)| lacking(*page).is_empty()).map_or("ascii", |(_, name)| name);
+            let (_, fits) = page_with(letters);
             let remedy = format!("write code-page = \"{fits}\" if the printer has this page, or \"ascii\"");
             (format!("the page lacks {lacks} of the language {language}"), remedy)
         }));

@@ -5,6 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use pos_printer::config::{CodePage, page_with};
+use pos_words::{Language, Words};
+
 use super::front_file::{FRONT_RULES, FrontAnswers, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
@@ -155,7 +158,8 @@ impl Answers {
         };
         let printer = match &self.printer {
             Some(Printer { port, columns }) => {
-                format!("[[printer]]\nport = {}\n# Characters per line.\ncolumns = {}\n", quoted(port), number(columns))
+                let (port, columns, page) = (quoted(port), number(columns), self.code_page());
+                format!("[[printer]]\nport = {port}\n# Characters per line.\ncolumns = {columns}\n{page}")
             }
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
@@ -194,6 +198,15 @@ impl Answers {
             quoted(entity_id),
             quoted(&self.ca_file.to_string_lossy()),
         )
+    }
+
+    /// Returns the printer's code page, if its usual one lacks letters of the language.
+    fn code_page(&self) -> String {
+        let language = self.language.as_deref().and_then(Language::from_code);
+        let page = language.map(|language| page_with(&Words::new(language).letters()));
+        let page = page.filter(|(page, _)| *page != CodePage::default()).map(|(_, name)| quoted(name));
+        let why = "# The letters of the language; \"ascii\" if the printer lacks this page.";
+        page.map(|page| format!("{why}\ncode-page = {page}\n")).unwrap_or_default()
     }
 
     /// Takes the default answers from an earlier configuration.
@@ -349,6 +362,17 @@ mod tests {
         let mut answers = good;
         answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "wide".into() });
         assert!(answers.fault("printer[0].columns").unwrap().wrong.contains("columns"));
+    }
+
+    #[test]
+    fn a_printer_has_the_page_with_the_letters_of_the_language() {
+        let mut answers = Answers::for_file(Path::new("/nowhere/config.toml"));
+        answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "42".into() });
+        for language in Language::ALL {
+            answers.language = Some(language.code().to_owned());
+            answers.config().unwrap().check_values().unwrap();
+            assert_eq!(answers.text().contains("\ncode-page = \"cp852\"\n"), language.code() == "pl", "{language:?}");
+        }
     }
 
     #[test]
