@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use rustix::fs::{Access, access};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use self::answers::{Answers, CA, left_behind};
+use self::draft::{CA, Draft, left_behind};
 use self::files::Placed;
 use self::install::Install;
 use self::tills::TillOptions;
@@ -24,8 +24,8 @@ use crate::board;
 use crate::config::{self, DEFAULT_PATH};
 use crate::doctor::Agent;
 
-pub(super) mod answers;
 pub(super) mod devices;
+pub(super) mod draft;
 pub(super) mod files;
 pub(super) mod from;
 pub(super) mod front_file;
@@ -205,20 +205,20 @@ impl Setup {
         }
         let agent = doctor::agent(&self.config).await;
         let mut missing = Vec::new();
-        let mut answers = Answers::for_file(&self.config);
+        let mut draft = Draft::for_file(&self.config);
         if let Some((_, config)) = &earlier {
-            answers.take_over(config);
+            draft.take_over(config);
         }
         let is_known = earlier.is_some();
-        let board = self.board(&mut answers)?;
-        self.shop(&mut answers, is_known, &mut missing)?;
-        self.gateway(&mut answers, is_known, &mut missing)?;
-        let token = self.token(&answers, &mut missing)?;
-        self.mode(&mut answers, is_known, &mut missing)?;
-        self.reader(&mut answers, &board, &agent, is_known, &mut missing).await?;
+        let board = self.board(&mut draft)?;
+        self.shop(&mut draft, is_known, &mut missing)?;
+        self.gateway(&mut draft, is_known, &mut missing)?;
+        let token = self.token(&draft, &mut missing)?;
+        self.mode(&mut draft, is_known, &mut missing)?;
+        self.reader(&mut draft, &board, &agent, is_known, &mut missing).await?;
         let may_search = matches!(agent, Agent::Absent) && !missing.contains(&"--reader");
-        self.printer(&mut answers, &board, is_known, may_search).await?;
-        self.till(&mut answers, earlier_front.as_deref(), &mut missing)?;
+        self.printer(&mut draft, &board, is_known, may_search).await?;
+        self.till(&mut draft, earlier_front.as_deref(), &mut missing)?;
         if !missing.is_empty() {
             let missing = missing.join(", ");
             return Err(Stop::new(
@@ -227,13 +227,13 @@ impl Setup {
             ));
         }
         // The board's file sets some values that no question asks for, so the whole configuration is checked.
-        answers.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
+        draft.config()?.check_values().map_err(|fault| Stop::new(Exit::Config, fault.to_string()))?;
         let mut ca = None;
-        if answers.ca_file.parent() != self.config.parent() {
-            ca = Some(fs::read(&answers.ca_file).map_err(|error| failed(&answers.ca_file, &error))?);
-            answers.ca_file = self.config.with_file_name(CA);
+        if draft.ca_file.parent() != self.config.parent() {
+            ca = Some(fs::read(&draft.ca_file).map_err(|error| failed(&draft.ca_file, &error))?);
+            draft.ca_file = self.config.with_file_name(CA);
         }
-        let install = Install { answers, token, ca, staff: Vec::new() };
+        let install = Install { draft, token, ca, staff: Vec::new() };
         self.write(install, (earlier.map(|(text, _)| text), earlier_front), &agent).await
     }
 
@@ -269,9 +269,9 @@ impl Setup {
         (earlier, earlier_front): (Option<String>, Option<String>),
         agent: &Agent,
     ) -> Result<Exit, Stop> {
-        let answers = &install.answers;
-        let text = answers.text();
-        let front = answers.front.as_ref().map(|front| (front.file.clone(), front.final_text()));
+        let draft = &install.draft;
+        let text = draft.text();
+        let front = draft.front.as_ref().map(|front| (front.file.clone(), front.final_text()));
         if !self.yes && self.from.is_none() {
             out::say("");
             out::say_lines(&text);
@@ -297,15 +297,15 @@ impl Setup {
                 ));
             }
         }
-        if let Some(front) = &answers.front {
+        if let Some(front) = &draft.front {
             front.prove()?;
         }
-        self.next_steps(answers, agent);
+        self.next_steps(draft, agent);
         if self.no_doctor {
             return Ok(Exit::Success);
         }
         out::say("");
-        prove(answers, matches!(agent, Agent::Absent)).await
+        prove(draft, matches!(agent, Agent::Absent)).await
     }
 
     /// Writes the files. Signals are held back until the end.
@@ -318,38 +318,38 @@ impl Setup {
         Ok(())
     }
 
-    fn next_steps(&self, answers: &Answers, agent: &Agent) {
+    fn next_steps(&self, draft: &Draft, agent: &Agent) {
         out::say("");
         out::say("Next:");
-        if let (Ok(known), None) = (board::known(&answers.board), self.from.as_ref().and_then(|_| self.etc())) {
+        if let (Ok(known), None) = (board::known(&draft.board), self.from.as_ref().and_then(|_| self.etc())) {
             let name = known.name;
             out::say(&format!("  pos-agent boards {name}: facts about the board"));
             out::say(&format!("  pos-agent boards {name} --write: its udev rules and drop-in, for serial ports"));
         }
-        if !answers.has_credential() {
-            let token = answers.token_file();
+        if !draft.has_credential() {
+            let token = draft.token_file();
             out::say(&format!("  the agent's user must own {}", token.display()));
         }
         out::say(match agent {
             Agent::Absent => "  systemctl enable --now pos-agent, then pos-agent status",
             _ => "  systemctl restart pos-agent: the running agent is using the old configuration",
         });
-        if let Some(front) = &answers.front {
+        if let Some(front) = &draft.front {
             front.next_steps(!matches!(agent, Agent::Absent));
         }
     }
 }
 
 /// Runs the doctor in a separate process, whose environment names the token's folder as systemd would.
-async fn prove(answers: &Answers, is_before_start: bool) -> Result<Exit, Stop> {
+async fn prove(draft: &Draft, is_before_start: bool) -> Result<Exit, Stop> {
     let program = std::env::current_exe()
         .map_err(|error| Stop::new(Exit::Software, format!("the doctor cannot start: {error}")))?;
     let mut command = Command::new(program);
-    command.arg("doctor").arg("--config").arg(&answers.file);
+    command.arg("doctor").arg("--config").arg(&draft.file);
     if is_before_start {
         command.arg("--before-start");
     }
-    if let (true, Some(folder)) = (answers.has_credential(), answers.token_file().parent()) {
+    if let (true, Some(folder)) = (draft.has_credential(), draft.token_file().parent()) {
         command.env("CREDENTIALS_DIRECTORY", folder);
     }
     let ended = tokio::task::spawn_blocking(move || command.status()).await;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pos_first_boot::{Answers as Given, Devices, Fault, FoundDevice, Refusal, Reply, Request, Stage, State};
+use pos_first_boot::{Answers, Devices, Fault, FoundDevice, Refusal, Reply, Request, Stage, State};
 use pos_printer::layout::Style;
 use pos_words::clean;
 use tokio::net::UnixStream;
@@ -11,8 +11,8 @@ use tokio::time::Instant;
 use zeroize::Zeroizing;
 
 use super::super::doctor;
-use super::super::setup::answers::{Answers, Printer};
 use super::super::setup::devices::{self, Looked};
+use super::super::setup::draft::{Draft, Printer};
 use super::super::setup::system::{self, Etc};
 use super::code::{Code, Tries};
 use super::show;
@@ -200,12 +200,12 @@ impl Boot {
         let mut looked = Vec::new();
         let ports = devices::serial_ports(&self.board);
         let reader = devices::reader(&ports, self.board.reader_baud, &mut looked).await;
-        let mut answers = Answers::for_file(&self.config);
+        let mut draft = Draft::for_file(&self.config);
         // Until the reader's port is known, only a device that shows itself is asked for a printer.
         let printers = match &reader {
             Some(reader) => {
-                answers.reader.clone_from(&reader.port);
-                devices::printers(&self.board, &mut answers, &self.board.printer_columns.to_string()).await
+                draft.reader.clone_from(&reader.port);
+                devices::printers(&self.board, &mut draft, &self.board.printer_columns.to_string()).await
             }
             None => {
                 let sure = devices::sure_printers(&self.board).into_iter();
@@ -258,14 +258,14 @@ impl Boot {
 
     /// Returns the configuration of a printer, by the rules of the configuration.
     fn printer(&self, port: String, columns: u8) -> Result<config::Printer, Fault> {
-        let mut answers = Answers::for_file(&self.config);
-        answers.printer = Some(Printer { port, columns: columns.to_string() });
+        let mut draft = Draft::for_file(&self.config);
+        draft.printer = Some(Printer { port, columns: columns.to_string() });
         for (key, answer) in [("printer[0].port", "printer.port"), ("printer[0].columns", "printer.columns")] {
-            if let Some(wrong) = answers.fault(key) {
+            if let Some(wrong) = draft.fault(key) {
                 return Err(fault(answer, &wrong.wrong, &wrong.remedy));
             }
         }
-        let mut config = answers.config().map_err(|error| fault("printer.port", &error.to_string(), ""))?;
+        let mut config = draft.config().map_err(|error| fault("printer.port", &error.to_string(), ""))?;
         Ok(config.printer.remove(0))
     }
 
@@ -307,7 +307,7 @@ pub(super) fn fault(key: &str, wrong: &str, remedy: &str) -> Fault {
 }
 
 /// Returns whether the page names a board of the list, and not a file.
-pub(super) fn is_known_board(given: &Given) -> bool {
+pub(super) fn is_known_board(given: &Answers) -> bool {
     given.board.as_ref().is_none_or(|board| !board.contains('/'))
 }
 
@@ -402,7 +402,7 @@ mod tests {
             assert!(matches!(asked(&mut boot, show).await, Reply::Faulty(_)), "{port}");
         }
         assert_eq!(std::fs::read_to_string(&secret).unwrap(), "unchanged");
-        let given = Given { board: Some(secret.display().to_string()), ..Given::default() };
+        let given = Answers { board: Some(secret.display().to_string()), ..Answers::default() };
         let Reply::Faulty(faults) = asked(&mut boot, Request::Check(Box::new(given))).await else { panic!() };
         assert!(faults.len() == 1 && faults[0].key == "board", "{faults:?}");
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pos_first_boot::{Answers as Given, Fault, Reply, Stage, Step};
+use pos_first_boot::{Answers, Fault, Reply, Stage, Step};
 use tokio::net::UnixStream;
 
 use super::super::exit::Stop;
@@ -24,7 +24,7 @@ const SOCKET: &str = "pos-first-boot.socket";
 
 impl Boot {
     /// Returns all files that the answers make, or all faults.
-    pub(super) async fn judged(&self, mut given: Given) -> Result<Install, Vec<Fault>> {
+    pub(super) async fn judged(&self, mut given: Answers) -> Result<Install, Vec<Fault>> {
         if !is_known_board(&given) {
             return Err(vec![fault("board", "is no board of the list", "choose a board of the list, or omit it")]);
         }
@@ -43,7 +43,7 @@ impl Boot {
 
     /// Writes all files and starts the agent. A power cut before the configuration has its name leaves the board
     /// without one; a later cut leaves it complete.
-    pub(super) async fn write(&mut self, given: Given, stream: &mut UnixStream) -> Reply {
+    pub(super) async fn write(&mut self, given: Answers, stream: &mut UnixStream) -> Reply {
         send(stream, &Reply::Progress(Step::Checking)).await;
         let servers = given.system.as_ref().map(|system| system.time_servers.clone());
         let install = match self.judged(given).await {
@@ -70,8 +70,8 @@ impl Boot {
         let (etc, config) = (self.etc.clone(), self.config.clone());
         let prepare = move || -> Result<_, Stop> {
             install::mend(&config).map_err(|error| super::failed(&config, &error))?;
-            prepare_board(&install.answers, &etc)?;
-            let zone = install.answers.time_zone.as_deref();
+            prepare_board(&install.draft, &etc)?;
+            let zone = install.draft.time_zone.as_deref();
             // The terminal also works with the board's own clock settings; the page has told these faults before.
             for fault in etc.set_clock(zone, servers.as_deref()) {
                 out::say(&format!("{}: {}; {}", fault.key, fault.wrong, fault.remedy));

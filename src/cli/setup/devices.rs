@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::super::out;
-use super::answers::{Answers, Printer};
+use super::draft::{Draft, Printer};
 use crate::board::Board;
 use crate::config;
 use crate::doctor;
@@ -161,21 +161,21 @@ pub(in crate::cli) async fn reader(ports: &[SerialPort], baud: u32, looked: &mut
 
 /// Looks for a printer where the reader is not. A printer's own port is taken as it is. The other ports are asked, the
 /// most likely one first, up to the first one that answers.
-pub(in crate::cli) async fn printers(board: &Board, answers: &mut Answers, columns: &str) -> Vec<Looked> {
-    let reader = real(&answers.reader);
+pub(in crate::cli) async fn printers(board: &Board, draft: &mut Draft, columns: &str) -> Vec<Looked> {
+    let reader = real(&draft.reader);
     let own = printer_ports(board).into_iter().find(|port| reader.is_none() || real(port) != reader);
     if let Some(port) = own {
         return vec![Looked::told(&port, "a printer".to_owned(), true)];
     }
-    asked_for_printers(&left_for_printer(serial_ports(board), &answers.reader), answers, columns).await
+    asked_for_printers(&left_for_printer(serial_ports(board), &draft.reader), draft, columns).await
 }
 
 /// Asks the ports for a printer up to the first one that answers.
-pub(super) async fn asked_for_printers(ports: &[SerialPort], answers: &mut Answers, columns: &str) -> Vec<Looked> {
+pub(super) async fn asked_for_printers(ports: &[SerialPort], draft: &mut Draft, columns: &str) -> Vec<Looked> {
     let mut looked = Vec::new();
     for SerialPort { path, .. } in ports {
-        answers.printer = Some(Printer { port: path.clone(), columns: columns.to_owned() });
-        let answer = match answers.config() {
+        draft.printer = Some(Printer { port: path.clone(), columns: columns.to_owned() });
+        let answer = match draft.config() {
             Ok(config) => printer_answers(&config.printer[0]).await,
             Err(error) => Err(error.to_string()),
         };

@@ -5,13 +5,13 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use pos_first_boot::read::{self, Source};
-use pos_first_boot::{Answers as Given, Fault, PrinterAnswers, Secret};
+use pos_first_boot::{Answers, Fault, PrinterAnswers, Secret};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
 use super::super::{boards, doctor, out, person};
-use super::answers::Answers;
+use super::draft::Draft;
 use super::front_file::FRONT;
 use super::given::{Ground, folder_of, judged};
 use super::system::{self, Etc, SOON};
@@ -54,8 +54,8 @@ impl Setup {
             return Ok(Exit::Success);
         }
         if let Some(etc) = self.etc() {
-            prepare_board(&install.answers, &etc)?;
-            let zone = install.answers.time_zone.as_deref();
+            prepare_board(&install.draft, &etc)?;
+            let zone = install.draft.time_zone.as_deref();
             let mut faults = etc.set_clock(zone, system.as_ref().map(|system| &system.time_servers[..]));
             if let Some(wifi) = system.as_ref().and_then(|system| system.wifi.as_ref()) {
                 let wifi = with_value(wifi, ground.folder)?;
@@ -76,7 +76,7 @@ impl Setup {
     }
 
     /// Replaces the answers for which there is an option.
-    fn replace_answers(&self, given: &mut Given) -> Result<(), Stop> {
+    fn replace_answers(&self, given: &mut Answers) -> Result<(), Stop> {
         let file = |file: &PathBuf| {
             Secret::File(folder_of(file).join(file.file_name().unwrap_or_default()).display().to_string())
         };
@@ -127,9 +127,9 @@ pub(super) fn over<T: Clone>(answer: &mut Option<T>, other: Option<&T>) {
 }
 
 /// Writes the board's udev rules and drop-in, and tells the running system.
-pub(in crate::cli) fn prepare_board(answers: &Answers, etc: &Etc) -> Result<(), Stop> {
+pub(in crate::cli) fn prepare_board(draft: &Draft, etc: &Etc) -> Result<(), Stop> {
     // A board with its own file has its own rules.
-    if let Ok(known) = board::known(&answers.board) {
+    if let Ok(known) = board::known(&draft.board) {
         boards::install(known, &etc.0)?;
         etc.try_to_run("udevadm", &["control", "--reload"], SOON);
         etc.try_to_run("udevadm", &["trigger", "--subsystem-match=tty"], SOON);
@@ -139,7 +139,7 @@ pub(in crate::cli) fn prepare_board(answers: &Answers, etc: &Etc) -> Result<(), 
 }
 
 /// Reads a file of answers.
-fn read_file(file: &Path) -> Result<Given, Stop> {
+fn read_file(file: &Path) -> Result<Answers, Stop> {
     let mut text = Zeroizing::new(String::new());
     let read = File::open(file).and_then(|open| open.take(LONGEST + 1).read_to_string(&mut text));
     read.map_err(|error| failed(file, &error))?;

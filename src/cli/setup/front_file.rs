@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
 use super::super::out;
-use super::answers::{quoted, value};
+use super::draft::{quoted, value};
 use crate::config::ConfigFault;
 
 /// The name of the front's file, which is in the folder of the agent's file.
@@ -47,7 +47,7 @@ pub(in crate::cli) enum TillKind {
 
 /// The answers for the front's configuration. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct FrontAnswers {
+pub(in crate::cli) struct FrontDraft {
     pub(in crate::cli) kind: TillKind,
     pub(in crate::cli) name: String,
     pub(in crate::cli) from: String,
@@ -79,7 +79,7 @@ pub(in crate::cli) enum Secret {
     None,
 }
 
-impl FrontAnswers {
+impl FrontDraft {
     pub(in crate::cli) fn of(kind: TillKind, config: &Path) -> Self {
         let (port, secret) = match kind {
             TillKind::Nexo => ("8443", Secret::New(Zeroizing::new(b"not yet known".to_vec()))),

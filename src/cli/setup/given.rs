@@ -5,12 +5,12 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use pos_first_boot::{Answers as Given, Fault, PrinterAnswers, Secret as GivenSecret};
+use pos_first_boot::{Answers, Fault, PrinterAnswers, Secret as GivenSecret};
 use zeroize::Zeroizing;
 
 use self::front::answer_of_front;
-use super::answers::{Answers, CA, Printer};
 use super::devices;
+use super::draft::{CA, Draft, Printer};
 use super::front_file::{Scratch, USUAL_RIGHTS};
 use super::install::Install;
 use super::questions::{NONE, usual_max_amount};
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Ground<'a> {
 
 struct Judge<'a> {
     ground: &'a Ground<'a>,
-    answers: Answers,
+    draft: Draft,
     faults: Vec<Fault>,
     /// The folder of a CA that is given as a value.
     scratch: Option<Scratch>,
@@ -54,15 +54,15 @@ struct Judge<'a> {
 ///
 /// # Errors
 /// Returns every fault with the key of its answer.
-pub(in crate::cli) async fn judged(given: Given, ground: &Ground<'_>) -> Result<Install, Vec<Fault>> {
-    let mut answers = Answers::for_file(ground.config);
-    ground.earlier.into_iter().for_each(|earlier| answers.take_over(earlier));
-    let mut judge = Judge { ground, answers, faults: Vec::new(), scratch: None };
-    let Given { board, reader, printer, gateway, till, page, operator, system, .. } = &given;
+pub(in crate::cli) async fn judged(given: Answers, ground: &Ground<'_>) -> Result<Install, Vec<Fault>> {
+    let mut draft = Draft::for_file(ground.config);
+    ground.earlier.into_iter().for_each(|earlier| draft.take_over(earlier));
+    let mut judge = Judge { ground, draft, faults: Vec::new(), scratch: None };
+    let Answers { board, reader, printer, gateway, till, page, operator, system, .. } = &given;
     let board = judge.board(board.as_deref());
     judge.shop(&given);
-    judge.needed("gateway.url", &gateway.url, |answers| &mut answers.url);
-    judge.needed("gateway.entity-id", &gateway.entity_id, |answers| &mut answers.entity_id);
+    judge.needed("gateway.url", &gateway.url, |draft| &mut draft.url);
+    judge.needed("gateway.entity-id", &gateway.entity_id, |draft| &mut draft.entity_id);
     judge.mode(gateway.mode.as_deref());
     judge.ca(gateway.ca.as_ref());
     let token = judge.token(gateway.token.as_ref());
@@ -77,8 +77,8 @@ pub(in crate::cli) async fn judged(given: Given, ground: &Ground<'_>) -> Result<
     }
     judge.by_the_rules();
     let ca = judge.copied_ca();
-    let Judge { answers, faults, .. } = judge;
-    if faults.is_empty() { Ok(Install { answers, token, ca, staff }) } else { Err(faults) }
+    let Judge { draft, faults, .. } = judge;
+    if faults.is_empty() { Ok(Install { draft, token, ca, staff }) } else { Err(faults) }
 }
 
 impl Judge<'_> {
@@ -97,48 +97,48 @@ impl Judge<'_> {
     }
 
     /// Takes an answer that no default replaces.
-    fn needed(&mut self, key: &str, given: &Option<String>, field: fn(&mut Answers) -> &mut String) {
+    fn needed(&mut self, key: &str, given: &Option<String>, field: fn(&mut Draft) -> &mut String) {
         match given {
-            Some(given) => field(&mut self.answers).clone_from(given),
+            Some(given) => field(&mut self.draft).clone_from(given),
             None if self.ground.earlier.is_some() => {}
             None => self.missing(key),
         }
     }
 
     fn board(&mut self, given: Option<&str>) -> Option<Board> {
-        self.answers.board = given.unwrap_or(questions::usual_board()).to_owned();
-        let board = board::load(&self.answers.board);
+        self.draft.board = given.unwrap_or(questions::usual_board()).to_owned();
+        let board = board::load(&self.draft.board);
         board.map_err(|error| self.tell_text("board", &error.to_string())).ok()
     }
 
-    fn shop(&mut self, given: &Given) {
-        self.needed("terminal-id", &given.terminal_id, |answers| &mut answers.terminal_id);
+    fn shop(&mut self, given: &Answers) {
+        self.needed("terminal-id", &given.terminal_id, |draft| &mut draft.terminal_id);
         match &given.merchant {
-            Some(lines) => self.answers.merchant.clone_from(lines),
+            Some(lines) => self.draft.merchant.clone_from(lines),
             None if self.ground.earlier.is_some() => {}
             None => self.missing("merchant"),
         }
         let unless_none = |text: &String| (text != NONE).then(|| text.clone());
-        let answers = &mut self.answers;
+        let draft = &mut self.draft;
         if let Some(country) = &given.country {
-            answers.country = unless_none(country);
+            draft.country = unless_none(country);
         }
         if let Some(currency) = &given.currency {
-            answers.currency.clone_from(currency);
+            draft.currency.clone_from(currency);
         }
         match &given.max_amount {
-            Some(amount) => answers.max_amount = unless_none(amount),
+            Some(amount) => draft.max_amount = unless_none(amount),
             None if self.ground.earlier.is_some() => {}
-            None => answers.max_amount = Some(usual_max_amount(&answers.currency).to_owned()),
+            None => draft.max_amount = Some(usual_max_amount(&draft.currency).to_owned()),
         }
-        answers.language = given.language.clone().or_else(|| answers.language.take());
-        answers.time_zone = given.time_zone.clone().or_else(|| answers.time_zone.take());
-        answers.may_train = given.training.unwrap_or(answers.may_train);
-        answers.journal = given.journal.clone().or_else(|| answers.journal.take());
+        draft.language = given.language.clone().or_else(|| draft.language.take());
+        draft.time_zone = given.time_zone.clone().or_else(|| draft.time_zone.take());
+        draft.may_train = given.training.unwrap_or(draft.may_train);
+        draft.journal = given.journal.clone().or_else(|| draft.journal.take());
     }
 
     fn mode(&mut self, given: Option<&str>) {
-        self.answers.test_mode = match given {
+        self.draft.test_mode = match given {
             Some("live") => None,
             Some("external") => Some("EXTERNAL".to_owned()),
             Some("internal") => Some("INTERNAL".to_owned()),
@@ -150,7 +150,7 @@ impl Judge<'_> {
 
     fn ca(&mut self, given: Option<&GivenSecret>) {
         match given {
-            Some(GivenSecret::File(file)) => self.answers.ca_file = self.ground.folder.join(file),
+            Some(GivenSecret::File(file)) => self.draft.ca_file = self.ground.folder.join(file),
             Some(GivenSecret::Value(text)) => {
                 let written = Scratch::make("ca").and_then(|scratch| {
                     let file = scratch.0.join(CA);
@@ -158,23 +158,23 @@ impl Judge<'_> {
                     Ok((scratch, file))
                 });
                 match written {
-                    Ok((scratch, file)) => (self.scratch, self.answers.ca_file) = (Some(scratch), file),
+                    Ok((scratch, file)) => (self.scratch, self.draft.ca_file) = (Some(scratch), file),
                     Err(error) => self.tell("gateway.ca", &error.to_string(), "check the disk, then try again"),
                 }
             }
-            None if self.answers.ca_file.exists() => {}
+            None if self.draft.ca_file.exists() => {}
             None => self.missing("gateway.ca"),
         }
     }
 
     /// Returns the CA if it must be copied beside the configuration, which then names the copy.
     fn copied_ca(&mut self) -> Option<Vec<u8>> {
-        if self.answers.ca_file.parent() == self.ground.config.parent() {
+        if self.draft.ca_file.parent() == self.ground.config.parent() {
             return None;
         }
         // The rules have already told that it cannot be read.
-        let ca = fs::read(&self.answers.ca_file).ok();
-        self.answers.ca_file = self.ground.config.with_file_name(CA);
+        let ca = fs::read(&self.draft.ca_file).ok();
+        self.draft.ca_file = self.ground.config.with_file_name(CA);
         ca
     }
 
@@ -183,7 +183,7 @@ impl Judge<'_> {
             Some(GivenSecret::File(file)) => config::secret_credential(&self.ground.folder.join(file)),
             Some(GivenSecret::Value(text)) => config::secret_line(text.as_bytes(), Path::new("the token")),
             None => {
-                if !self.answers.token_file().exists() {
+                if !self.draft.token_file().exists() {
                     self.missing("gateway.token");
                 }
                 return None;
@@ -194,36 +194,36 @@ impl Judge<'_> {
 
     async fn reader(&mut self, given: Option<String>, board: Option<&Board>) {
         if let (Some(board), None) = (board, self.ground.earlier) {
-            self.answers.baud = board.reader_baud;
+            self.draft.baud = board.reader_baud;
         }
         let found = match (given, board) {
             (None, Some(board)) if self.ground.may_search => {
-                let (ports, baud) = (devices::serial_ports(board), self.answers.baud);
+                let (ports, baud) = (devices::serial_ports(board), self.draft.baud);
                 devices::reader(&ports, baud, &mut Vec::new()).await.map(|found| found.port)
             }
             (given, _) => given,
         };
         match found {
-            Some(port) => self.answers.reader = port,
+            Some(port) => self.draft.reader = port,
             None if self.ground.earlier.is_some() || self.ground.is_check => {}
             None => self.tell("reader", "no reader was found", "connect it and switch it on, or write its port"),
         }
     }
 
     async fn printer(&mut self, given: Option<PrinterAnswers>, board: Option<&Board>) {
-        let before = self.answers.printer.as_ref().map(|before| before.columns.clone());
+        let before = self.draft.printer.as_ref().map(|before| before.columns.clone());
         let usual = before.or_else(|| board.map(|board| board.printer_columns.to_string())).unwrap_or_default();
         let columns = given.as_ref().and_then(|given| given.columns).map_or(usual, |columns| columns.to_string());
         let port = match (given, board) {
             (Some(PrinterAnswers { port, .. }), _) => Some(port).filter(|port| port != NONE),
-            (None, _) if self.answers.printer.is_some() => return,
+            (None, _) if self.draft.printer.is_some() => return,
             (None, Some(board)) if self.ground.may_search => {
-                let found = devices::printers(board, &mut self.answers, &columns).await;
+                let found = devices::printers(board, &mut self.draft, &columns).await;
                 found.into_iter().find(|device| device.is_there).map(|device| device.port)
             }
             (None, _) => None,
         };
-        self.answers.printer = port.map(|port| Printer { port, columns });
+        self.draft.printer = port.map(|port| Printer { port, columns });
     }
 
     fn staff(&mut self, given: &[pos_first_boot::OperatorAnswer]) -> Vec<NewOperator> {
@@ -273,17 +273,17 @@ impl Judge<'_> {
 
     /// Adds the faults that the rules of the configuration and of `pos-front` find.
     fn by_the_rules(&mut self) {
-        let mut answers = self.answers.clone();
-        if let Some(front) = &mut answers.front
-            && self.answers.config().is_err()
+        let mut draft = self.draft.clone();
+        if let Some(front) = &mut draft.front
+            && self.draft.config().is_err()
         {
             // A word that is no right makes the whole file unreadable. The other faults are told without it.
             front.rights = USUAL_RIGHTS.to_owned();
-            if let (Ok(_), Err(error)) = (answers.config(), self.answers.config()) {
+            if let (Ok(_), Err(error)) = (draft.config(), self.draft.config()) {
                 self.tell_text("till.rights", &error.to_string());
             }
         }
-        match answers.config() {
+        match draft.config() {
             Ok(config) => {
                 // The token is not in its place yet, and was judged above.
                 let faults = config.faults().into_iter().filter(|fault| !fault.key.starts_with("gateway.token"));
@@ -292,7 +292,7 @@ impl Judge<'_> {
             Err(error) => self.tell_text("", &error.to_string()),
         }
         let has_till_fault = self.faults.iter().any(|fault| fault.key.starts_with("till"));
-        if let Some(fault) = answers.front.filter(|_| !has_till_fault).and_then(|front| front.fault()) {
+        if let Some(fault) = draft.front.filter(|_| !has_till_fault).and_then(|front| front.fault()) {
             self.tell_rule(answer_of_front(&fault.wrong), &fault);
         }
     }

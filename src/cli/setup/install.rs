@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
 use super::super::exit::Stop;
-use super::answers::Answers;
+use super::draft::Draft;
 use super::failed;
 use super::files::{Placed, Prepared, put_all, sync_folder, take_back};
 use super::front_file::{FRONT, LOGO};
@@ -24,7 +24,7 @@ const MARK: &str = ".first-boot";
 /// The content of a terminal's files.
 #[derive(Debug)]
 pub(in crate::cli) struct Install {
-    pub(in crate::cli) answers: Answers,
+    pub(in crate::cli) draft: Draft,
     /// The gateway's token, if it is new.
     pub(super) token: Option<Zeroizing<String>>,
     /// The gateway's CA, if it is not in its place yet.
@@ -43,22 +43,21 @@ pub(in crate::cli) struct Ready {
 impl Install {
     /// Writes all files under temporary names.
     pub(in crate::cli) fn prepare(&self) -> Result<Ready, Stop> {
-        let answers = &self.answers;
-        let folder = answers.file.parent().unwrap_or(Path::new("/"));
+        let draft = &self.draft;
+        let folder = draft.file.parent().unwrap_or(Path::new("/"));
         super::make(folder).map_err(|error| failed(folder, &error))?;
-        let mark = Mark::set(folder, !answers.file.exists()).map_err(|error| failed(&folder.join(MARK), &error))?;
+        let mark = Mark::set(folder, !draft.file.exists()).map_err(|error| failed(&folder.join(MARK), &error))?;
         let prepare = |place: &Path, content: &[u8], mode| {
             Prepared::write(place, content, mode).map_err(|error| failed(place, &error))
         };
         // An existing file with the same content is not written again, so no second copy of a secret is made. This
         // applies to a token file only if it is closed to other users.
         let token = self.token.as_ref();
-        let token =
-            token.filter(|token| !config::secret_file(&answers.token_file()).is_ok_and(|there| there == **token));
-        let ca = self.ca.as_ref().filter(|ca| !fs::read(&answers.ca_file).is_ok_and(|there| there == **ca));
-        let token = token.map(|token| prepare(&answers.token_file(), token.as_bytes(), 0o600)).transpose()?;
-        let ca = ca.map(|ca| prepare(&answers.ca_file, ca, 0o644)).transpose()?;
-        let front = answers.front.as_ref();
+        let token = token.filter(|token| !config::secret_file(&draft.token_file()).is_ok_and(|there| there == **token));
+        let ca = self.ca.as_ref().filter(|ca| !fs::read(&draft.ca_file).is_ok_and(|there| there == **ca));
+        let token = token.map(|token| prepare(&draft.token_file(), token.as_bytes(), 0o600)).transpose()?;
+        let ca = ca.map(|ca| prepare(&draft.ca_file, ca, 0o644)).transpose()?;
+        let front = draft.front.as_ref();
         let secret = front.and_then(|front| front.new_secret());
         let secret = secret.filter(|(place, secret, _)| !fs::read(place).is_ok_and(|there| there == *secret));
         let secret = match secret {
@@ -74,7 +73,7 @@ impl Install {
         let logo = front.and_then(|front| front.logo.as_ref());
         let logo = logo.map(|logo| prepare(&folder.join(LOGO), logo, 0o644)).transpose()?;
         let front = front.map(|front| prepare(&front.file, front.final_text().as_bytes(), 0o644)).transpose()?;
-        let config = prepare(&answers.file, answers.text().as_bytes(), 0o644)?;
+        let config = prepare(&draft.file, draft.text().as_bytes(), 0o644)?;
         let others = [token, ca, secret, logo].into_iter().flatten().collect();
         Ok(Ready { others, last: front.into_iter().chain([config]).collect(), mark })
     }
@@ -192,7 +191,7 @@ mod tests {
     fn the_mark_stands_until_the_configuration_has_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join("config.toml");
-        let install = Install { answers: Answers::for_file(&config), token: None, ca: None, staff: Vec::new() };
+        let install = Install { draft: Draft::for_file(&config), token: None, ca: None, staff: Vec::new() };
         let ready = install.prepare().unwrap();
         assert!(folder.path().join(MARK).exists() && !config.exists());
         let placed = ready.put(false).unwrap();

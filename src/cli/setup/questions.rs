@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
 use super::super::out;
-use super::answers::{Answers, Printer};
+use super::draft::{Draft, Printer};
 use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
 use crate::config;
@@ -30,11 +30,11 @@ pub(super) struct Question<'a> {
 }
 
 impl Setup {
-    pub(super) fn board(&self, answers: &mut Answers) -> Result<Board, Stop> {
+    pub(super) fn board(&self, draft: &mut Draft) -> Result<Board, Stop> {
         let model = board::model();
         let usual = usual_board();
         if let Some(name) = self.board.as_deref().or(self.yes.then_some(usual)) {
-            answers.board = name.to_owned();
+            draft.board = name.to_owned();
             return Ok(board::load(name)?);
         }
         match model.as_deref() {
@@ -45,49 +45,44 @@ impl Setup {
             out::say(&format!("  {:<18}{}", known.name, known.board().title));
         }
         loop {
-            answers.board = person::ask("Board", Some(usual))?;
-            match board::load(&answers.board) {
+            draft.board = person::ask("Board", Some(usual))?;
+            match board::load(&draft.board) {
                 Ok(board) => return Ok(board),
                 Err(error) => out::say(&format!("  {error}")),
             }
         }
     }
 
-    pub(super) fn shop(
-        &self,
-        answers: &mut Answers,
-        is_known: bool,
-        missing: &mut Vec<&'static str>,
-    ) -> Result<(), Stop> {
-        let usual = is_known.then(|| answers.terminal_id.clone());
+    pub(super) fn shop(&self, draft: &mut Draft, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+        let usual = is_known.then(|| draft.terminal_id.clone());
         let given = self.terminal_id.as_deref();
         let words = "Terminal id, from the acquirer";
         let question = Question { key: "terminal.id", option: "--terminal-id", words, given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.terminal_id = text)?;
-        self.merchant(answers, is_known, missing)?;
-        let usual = Some(answers.country.clone().unwrap_or_else(|| NONE.to_owned()));
+        self.answer(draft, question, missing, &|draft, text| draft.terminal_id = text)?;
+        self.merchant(draft, is_known, missing)?;
+        let usual = Some(draft.country.clone().unwrap_or_else(|| NONE.to_owned()));
         let given = self.country.as_deref();
         let words = "Country of the shop, for example FR, or none";
         let question = Question { key: "terminal.country", option: "--country", words, given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.country = (text != NONE).then_some(text))?;
-        let usual = Some(answers.currency.clone());
+        self.answer(draft, question, missing, &|draft, text| draft.country = (text != NONE).then_some(text))?;
+        let usual = Some(draft.currency.clone());
         let given = self.currency.as_deref();
         let question = Question { key: "terminal.currency", option: "--currency", words: "Currency", given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.currency = text)?;
-        let usual = answers.max_amount.clone().unwrap_or_else(|| usual_max_amount(&answers.currency).to_owned());
+        self.answer(draft, question, missing, &|draft, text| draft.currency = text)?;
+        let usual = draft.max_amount.clone().unwrap_or_else(|| usual_max_amount(&draft.currency).to_owned());
         let given = self.max_amount.as_deref();
         let words = "Maximum amount of one payment, or none";
         let usual = Some(usual);
         let question = Question { key: "terminal.max-amount", option: "--max-amount", words, given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.max_amount = (text != NONE).then_some(text))
+        self.answer(draft, question, missing, &|draft, text| draft.max_amount = (text != NONE).then_some(text))
     }
 
     /// Asks for the lines at the top of the receipt, until an empty line.
-    fn merchant(&self, answers: &mut Answers, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    fn merchant(&self, draft: &mut Draft, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         const KEY: &str = "terminal.merchant";
         if !self.merchant.is_empty() {
-            answers.merchant.clone_from(&self.merchant);
-            return answers.fault(KEY).map_or(Ok(()), |fault| Err(wrong("--merchant", &fault)));
+            draft.merchant.clone_from(&self.merchant);
+            return draft.fault(KEY).map_or(Ok(()), |fault| Err(wrong("--merchant", &fault)));
         }
         if self.yes {
             if !is_known {
@@ -95,7 +90,7 @@ impl Setup {
             }
             return Ok(());
         }
-        let usual = if is_known { answers.merchant.clone() } else { Vec::new() };
+        let usual = if is_known { draft.merchant.clone() } else { Vec::new() };
         out::say("The head of each receipt: name, street and town, one line each; end with an empty line or -.");
         let mut lines: Vec<String> = Vec::new();
         loop {
@@ -105,45 +100,45 @@ impl Setup {
                 return Ok(());
             }
             lines.push(line);
-            answers.merchant.clone_from(&lines);
-            if let Some(fault) = answers.fault(KEY) {
+            draft.merchant.clone_from(&lines);
+            if let Some(fault) = draft.fault(KEY) {
                 tell(&fault);
                 lines.pop();
-                answers.merchant.clone_from(&lines);
+                draft.merchant.clone_from(&lines);
             }
         }
     }
 
     pub(super) fn gateway(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         is_known: bool,
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
-        let usual = is_known.then(|| answers.url.clone());
+        let usual = is_known.then(|| draft.url.clone());
         let given = self.gateway_url.as_deref();
         let words = "Address of the gateway, https://…";
         let question = Question { key: "gateway.url", option: "--gateway-url", words, given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.url = text)?;
-        let usual = is_known.then(|| answers.entity_id.clone());
+        self.answer(draft, question, missing, &|draft, text| draft.url = text)?;
+        let usual = is_known.then(|| draft.entity_id.clone());
         let given = self.entity_id.as_deref();
         let words = "Entity id, from the gateway";
         let question = Question { key: "gateway.entity-id", option: "--entity-id", words, given, usual };
-        self.answer(answers, question, missing, &|answers, text| answers.entity_id = text)?;
-        let usual = answers.ca_file.exists().then(|| answers.ca_file.display().to_string());
+        self.answer(draft, question, missing, &|draft, text| draft.entity_id = text)?;
+        let usual = draft.ca_file.exists().then(|| draft.ca_file.display().to_string());
         let given = self.ca_file.as_ref().map(|file| file.to_string_lossy());
         let words = "File with the CA that signs the gateway's certificate (PEM)";
         let question = Question { key: "gateway.ca-file", option: "--ca-file", words, given: given.as_deref(), usual };
-        self.answer(answers, question, missing, &|answers, text| answers.ca_file = absolute(&text))
+        self.answer(draft, question, missing, &|draft, text| draft.ca_file = absolute(&text))
     }
 
     /// Returns the new token, if there is one. If no token exists yet, a new one must be given.
     pub(super) fn token(
         &self,
-        answers: &Answers,
+        draft: &Draft,
         missing: &mut Vec<&'static str>,
     ) -> Result<Option<Zeroizing<String>>, Stop> {
-        let place = answers.token_file();
+        let place = draft.token_file();
         let wrong = |error: config::SecretError| Stop::new(Exit::Usage, format!("--token-file: {error}"));
         match &self.token_file {
             Some(file) if file == Path::new("-") && person::is_there() => {}
@@ -174,14 +169,9 @@ impl Setup {
         }
     }
 
-    pub(super) fn mode(
-        &self,
-        answers: &mut Answers,
-        is_known: bool,
-        missing: &mut Vec<&'static str>,
-    ) -> Result<(), Stop> {
+    pub(super) fn mode(&self, draft: &mut Draft, is_known: bool, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let test = |mode: &str| Some(mode.to_owned());
-        answers.test_mode = match self.mode {
+        draft.test_mode = match self.mode {
             Some(Mode::Live) => None,
             Some(Mode::External) => test("EXTERNAL"),
             Some(Mode::Internal) => test("INTERNAL"),
@@ -192,7 +182,7 @@ impl Setup {
                 return Ok(());
             }
             None => loop {
-                let usual = match answers.test_mode.as_deref() {
+                let usual = match draft.test_mode.as_deref() {
                     _ if !is_known => None,
                     None => Some("live"),
                     Some("INTERNAL") => Some("internal"),
@@ -213,21 +203,21 @@ impl Setup {
     /// the agent uses the port.
     pub(super) async fn reader(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         board: &Board,
         agent: &Agent,
         is_known: bool,
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
         if !is_known {
-            answers.baud = board.reader_baud;
+            draft.baud = board.reader_baud;
         }
         let mut found = None;
         if self.reader.is_none() {
             if matches!(agent, Agent::Absent) {
                 out::say("Looking for a reader:");
                 let ports = devices::serial_ports(board);
-                found = devices::reader(&ports, answers.baud, &mut Vec::new()).await;
+                found = devices::reader(&ports, draft.baud, &mut Vec::new()).await;
                 if found.is_none() {
                     none_found(board, ports.is_empty());
                 }
@@ -236,13 +226,13 @@ impl Setup {
             }
         }
         let usual = found.as_ref().map(|found| found.port.clone());
-        let usual = usual.or_else(|| is_known.then(|| answers.reader.clone()));
+        let usual = usual.or_else(|| is_known.then(|| draft.reader.clone()));
         let mut given = self.reader.as_deref();
         loop {
             let words = "The reader's port: a device, or tcp://host:6543";
             let question = Question { key: "reader.port", option: "--reader", words, given, usual: usual.clone() };
-            self.answer(answers, question, missing, &|answers, text| answers.reader = text)?;
-            if let Some(found) = found.as_ref().filter(|found| found.port == answers.reader) {
+            self.answer(draft, question, missing, &|draft, text| draft.reader = text)?;
+            if let Some(found) = found.as_ref().filter(|found| found.port == draft.reader) {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
                 return Ok(());
             }
@@ -250,13 +240,13 @@ impl Setup {
             if self.yes || self.no_doctor || !matches!(agent, Agent::Absent) {
                 return Ok(());
             }
-            let heard = devices::heard(&answers.reader, answers.baud).await;
+            let heard = devices::heard(&draft.reader, draft.baud).await;
             match heard {
                 Ok(who) => {
-                    out::say(&format!("Reader: {who} at {}", answers.reader));
+                    out::say(&format!("Reader: {who} at {}", draft.reader));
                     return Ok(());
                 }
-                Err(why) => out::say(&format!("  {}: {why}", answers.reader)),
+                Err(why) => out::say(&format!("  {}: {why}", draft.reader)),
             }
             if person::agrees("Write this port anyway?", false)? {
                 return Ok(());
@@ -269,19 +259,19 @@ impl Setup {
     /// without a reader. `may_search` is true if the reader's port is known and no agent is running.
     pub(super) async fn printer(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         board: &Board,
         is_known: bool,
         may_search: bool,
     ) -> Result<(), Stop> {
-        let reader = fs::canonicalize(&answers.reader).ok();
+        let reader = fs::canonicalize(&draft.reader).ok();
         let mut there = devices::printer_ports(board).into_iter();
         let found = there.find(|port| reader.is_none() || fs::canonicalize(port).ok() != reader);
-        let before = answers.printer.take();
+        let before = draft.printer.take();
         let columns =
             before.as_ref().map_or_else(|| board.printer_columns.to_string(), |before| before.columns.clone());
         let usual = match before.map(|before| before.port).or(found) {
-            None if may_search && !is_known && self.printer.is_none() => self.left(answers, board, &columns).await,
+            None if may_search && !is_known && self.printer.is_none() => self.left(draft, board, &columns).await,
             usual => usual,
         };
         let usual = usual.unwrap_or_else(|| NONE.to_owned());
@@ -290,18 +280,18 @@ impl Setup {
         let question = Question { key: "printer[0].port", option: "--printer", words, given, usual: Some(usual) };
         // Both questions have a default, so no option can be missing.
         let mut missing = Vec::new();
-        self.answer(answers, question, &mut missing, &|answers, port| {
-            answers.printer = (port != NONE).then(|| Printer { port, columns: columns.clone() });
+        self.answer(draft, question, &mut missing, &|draft, port| {
+            draft.printer = (port != NONE).then(|| Printer { port, columns: columns.clone() });
         })?;
-        if answers.printer.is_none() {
+        if draft.printer.is_none() {
             return Ok(());
         }
         let given = self.columns.as_deref();
         let words = "Characters per line of the printer: 32, 42 or 48";
         let question =
             Question { key: "printer[0].columns", option: "--columns", words, given, usual: Some(columns.clone()) };
-        self.answer(answers, question, &mut missing, &|answers, columns| {
-            if let Some(printer) = &mut answers.printer {
+        self.answer(draft, question, &mut missing, &|draft, columns| {
+            if let Some(printer) = &mut draft.printer {
                 printer.columns = columns;
             }
         })
@@ -309,12 +299,12 @@ impl Setup {
 
     /// Searches the ports without a reader for a printer that answers. If none answers, a person is offered the most
     /// likely port.
-    async fn left(&self, answers: &mut Answers, board: &Board, columns: &str) -> Option<String> {
-        let ports = devices::left_for_printer(devices::serial_ports(board), &answers.reader);
+    async fn left(&self, draft: &mut Draft, board: &Board, columns: &str) -> Option<String> {
+        let ports = devices::left_for_printer(devices::serial_ports(board), &draft.reader);
         if !ports.is_empty() {
             out::say("Looking for a printer:");
         }
-        let looked = devices::asked_for_printers(&ports, answers, columns).await;
+        let looked = devices::asked_for_printers(&ports, draft, columns).await;
         if let Some(found) = looked.into_iter().find(|looked| looked.is_there) {
             return Some(found.port);
         }
@@ -324,29 +314,29 @@ impl Setup {
     /// Takes an answer from the option, the default or the person, and checks it against the configuration's rules.
     pub(super) fn answer(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         question: Question<'_>,
         missing: &mut Vec<&'static str>,
-        set: &dyn Fn(&mut Answers, String),
+        set: &dyn Fn(&mut Draft, String),
     ) -> Result<(), Stop> {
         let Question { key, option, words, given, usual } = question;
         let unattended = given.map(str::to_owned).or_else(|| usual.clone().filter(|_| self.yes));
         if let Some(value) = unattended {
-            set(answers, value);
-            return answers.fault(key).map_or(Ok(()), |fault| Err(wrong(option, &fault)));
+            set(draft, value);
+            return draft.fault(key).map_or(Ok(()), |fault| Err(wrong(option, &fault)));
         }
         if self.yes {
             missing.push(option);
             return Ok(());
         }
-        let before = answers.clone();
+        let before = draft.clone();
         loop {
-            set(answers, person::ask(words, usual.as_deref())?);
-            match answers.fault(key) {
+            set(draft, person::ask(words, usual.as_deref())?);
+            match draft.fault(key) {
                 None => return Ok(()),
                 Some(fault) => tell(&fault),
             }
-            answers.clone_from(&before);
+            draft.clone_from(&before);
         }
     }
 }

@@ -11,10 +11,10 @@ use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
 use super::super::{out, person};
-use super::answers::Answers;
+use super::draft::Draft;
 use super::from::over;
 use super::front_file::{
-    FRONT, FRONT_RULES, FRONT_USER, FrontAnswers, PEER_RULES, Secret, TillKind, USUAL_RIGHTS, folder,
+    FRONT, FRONT_RULES, FRONT_USER, FrontDraft, PEER_RULES, Secret, TillKind, USUAL_RIGHTS, folder,
 };
 use super::questions::{Question, tell, wrong};
 use super::{Setup, already_there};
@@ -145,7 +145,7 @@ impl Setup {
     /// Asks for the till to connect.
     pub(super) fn till(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         earlier: Option<&str>,
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
@@ -154,34 +154,34 @@ impl Setup {
             out::say(&format!("{}; setup connects no till", already_there(&file)));
             return self.tills.are_for(TillKind::None);
         }
-        let kind = self.till_kind(answers, earlier.is_some())?;
+        let kind = self.till_kind(draft, earlier.is_some())?;
         self.tills.are_for(kind)?;
         if kind == TillKind::None {
             return Ok(());
         }
-        let mut front = FrontAnswers::of(kind, &self.config);
+        let mut front = FrontDraft::of(kind, &self.config);
         let known = front.clone();
         if let Some(earlier) = earlier {
             front.take_over(earlier);
         }
         // The earlier values become the defaults. Until they are confirmed, the answers hold valid placeholders.
         let usual = std::mem::replace(&mut front, known);
-        answers.front = Some(front);
+        draft.front = Some(front);
         let is_known = earlier.is_some() && usual.sale_id != "till";
-        self.front_user(answers, missing)?;
+        self.front_user(draft, missing)?;
         if kind != TillKind::Page {
-            self.line_of_till(answers, &usual, earlier.is_some(), missing)?;
+            self.line_of_till(draft, &usual, earlier.is_some(), missing)?;
         }
         if kind == TillKind::Nexo {
-            self.names_of_nexo(answers, &usual, is_known, missing)?;
+            self.names_of_nexo(draft, &usual, is_known, missing)?;
         }
         if kind != TillKind::Page {
-            self.till_secret(answers, missing)?;
+            self.till_secret(draft, missing)?;
         }
-        self.till_rights(answers, missing)
+        self.till_rights(draft, missing)
     }
 
-    fn till_kind(&self, answers: &Answers, has_front: bool) -> Result<TillKind, Stop> {
+    fn till_kind(&self, draft: &Draft, has_front: bool) -> Result<TillKind, Stop> {
         let mut kind = self.tills.till.or(self.yes.then_some(TillKind::None));
         let words = match has_front {
             true => "Connect a till: zvt, nexo, page (only the cashier's page), or none (front.toml stays unchanged)",
@@ -195,7 +195,7 @@ impl Setup {
             match chosen {
                 Ok(TillKind::None) => return Ok(TillKind::None),
                 // This checks that `pos-front` is installed and accepts the placeholders.
-                Ok(chosen) => match FrontAnswers::of(chosen, &answers.file).fault() {
+                Ok(chosen) => match FrontDraft::of(chosen, &draft.file).fault() {
                     None => return Ok(chosen),
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
                     Some(fault) => tell(&fault),
@@ -207,18 +207,18 @@ impl Setup {
     }
 
     /// Takes the uid of the front's user from the option or the system, and asks only if neither has it.
-    fn front_user(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    fn front_user(&self, draft: &mut Draft, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let found = access::user_number(FRONT_USER).map(|number| number.to_string());
         let given = self.tills.front_user.as_deref().or(found.as_deref());
         let words = "Uid of pos-front's user (id -u NAME); there is no user pos-front";
         let question = Question { key: PEER_RULES, option: "--front-user", words, given, usual: None };
-        self.answer_front(answers, question, missing, &|front, text| front.user = text)
+        self.answer_front(draft, question, missing, &|front, text| front.user = text)
     }
 
     fn line_of_till(
         &self,
-        answers: &mut Answers,
-        usual: &FrontAnswers,
+        draft: &mut Draft,
+        usual: &FrontDraft,
         is_known: bool,
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
@@ -227,23 +227,23 @@ impl Setup {
             (till_name.as_deref(), "A name for the till in this configuration: letters, digits, - and _");
         let key = FRONT_RULES;
         let question = Question { key, option: "--till-name", words, given, usual: Some(usual.name.clone()) };
-        self.answer_front(answers, question, missing, &|front, text| front.name = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.name = text)?;
         let (given, words) = (
             till_address.as_deref(),
             "The till's address, for example 192.168.1.20; separate several addresses with commas",
         );
         let from = is_known.then(|| usual.from.clone());
         let question = Question { key, option: "--till-address", words, given, usual: from };
-        self.answer_front(answers, question, missing, &|front, text| front.from = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.from = text)?;
         let (given, words) = (till_port.as_deref(), "The port at which the till finds the terminal");
         let question = Question { key, option: "--till-port", words, given, usual: Some(usual.port.clone()) };
-        self.answer_front(answers, question, missing, &|front, text| front.port = text)
+        self.answer_front(draft, question, missing, &|front, text| front.port = text)
     }
 
     fn names_of_nexo(
         &self,
-        answers: &mut Answers,
-        usual: &FrontAnswers,
+        draft: &mut Draft,
+        usual: &FrontDraft,
         is_known: bool,
         missing: &mut Vec<&'static str>,
     ) -> Result<(), Stop> {
@@ -251,31 +251,31 @@ impl Setup {
         let key = FRONT_RULES;
         let (given, words) = (poi_id.as_deref(), "POIID, the terminal's name at the till");
         let question = Question { key, option: "--poi-id", words, given, usual: Some(usual.poi_id.clone()) };
-        self.answer_front(answers, question, missing, &|front, text| front.poi_id = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.poi_id = text)?;
         let (given, words) = (sale_id.as_deref(), "SaleID, the till's name for itself");
         let before = is_known.then(|| usual.sale_id.clone());
         let question = Question { key, option: "--sale-id", words, given, usual: before };
-        self.answer_front(answers, question, missing, &|front, text| front.sale_id = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.sale_id = text)?;
         let (given, words) = (key_identifier.as_deref(), "Key identifier, as set in the till");
         let before = Some(usual.key_identifier.clone());
         let question = Question { key, option: "--key-identifier", words, given, usual: before };
-        self.answer_front(answers, question, missing, &|front, text| front.key_identifier = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.key_identifier = text)?;
         let (given, words) = (key_version.as_deref(), "Key version, as set in the till");
         let before = Some(usual.key_version.clone());
         let question = Question { key, option: "--key-version", words, given, usual: before };
-        self.answer_front(answers, question, missing, &|front, text| front.key_version = text)?;
+        self.answer_front(draft, question, missing, &|front, text| front.key_version = text)?;
         let (given, words) =
             (certificate_name.as_deref(), "Name in the certificate, if the till's library requires one");
         let before = Some(usual.certificate_name.clone().unwrap_or_else(|| super::questions::NONE.to_owned()));
         let question = Question { key, option: "--certificate-name", words, given, usual: before };
-        self.answer_front(answers, question, missing, &|front, text| {
+        self.answer_front(draft, question, missing, &|front, text| {
             front.certificate_name = (text != super::questions::NONE).then_some(text);
         })
     }
 
     /// Takes the password or passphrase from a file or hidden input, or keeps the existing one.
-    fn till_secret(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
-        let front = answers.front.as_mut().expect("a till is connected");
+    fn till_secret(&self, draft: &mut Draft, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+        let front = draft.front.as_mut().expect("a till is connected");
         let is_there = front.secret_file(&folder(&front.file)).exists();
         let is_nexo = front.kind == TillKind::Nexo;
         let without = match (is_there, is_nexo) {
@@ -319,12 +319,12 @@ impl Setup {
         }
     }
 
-    fn till_rights(&self, answers: &mut Answers, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+    fn till_rights(&self, draft: &mut Draft, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         let (given, words) = (self.tills.till_rights.as_deref(), "Rights of the page and the till");
         let usual = Some(USUAL_RIGHTS.to_owned());
         let question = Question { key: PEER_RULES, option: "--till-rights", words, given, usual };
-        self.answer_front(answers, question, missing, &|front, text| front.rights = text)?;
-        let front = answers.front.as_mut().expect("the front is configured");
+        self.answer_front(draft, question, missing, &|front, text| front.rights = text)?;
+        let front = draft.front.as_mut().expect("the front is configured");
         if front.has_till() {
             front.has_operator = self.tills.till_operator;
             if !self.yes && !self.tills.till_operator {
@@ -338,13 +338,13 @@ impl Setup {
 
     fn answer_front(
         &self,
-        answers: &mut Answers,
+        draft: &mut Draft,
         question: Question<'_>,
         missing: &mut Vec<&'static str>,
-        set: &dyn Fn(&mut FrontAnswers, String),
+        set: &dyn Fn(&mut FrontDraft, String),
     ) -> Result<(), Stop> {
-        self.answer(answers, question, missing, &|answers, text| {
-            set(answers.front.as_mut().expect("the front is configured"), text);
+        self.answer(draft, question, missing, &|draft, text| {
+            set(draft.front.as_mut().expect("the front is configured"), text);
         })
     }
 }

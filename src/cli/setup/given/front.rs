@@ -4,7 +4,7 @@ use clap::ValueEnum as _;
 use pos_daemon::access;
 use pos_first_boot::{PageAnswers, Secret as GivenSecret, TillAnswers};
 
-use super::super::front_file::{FRONT_USER, FrontAnswers, Secret, TillKind, folder};
+use super::super::front_file::{FRONT_USER, FrontDraft, Secret, TillKind, folder};
 use super::super::questions::NONE;
 use super::{Judge, LONGEST};
 
@@ -19,7 +19,7 @@ impl Judge<'_> {
         if kind == TillKind::None {
             return;
         }
-        let mut front = FrontAnswers::of(kind, self.ground.config);
+        let mut front = FrontDraft::of(kind, self.ground.config);
         let take = |to: &mut String, from: Option<String>| from.into_iter().for_each(|from| *to = from);
         let user = access::user_number(FRONT_USER).map(|number| number.to_string());
         match self.ground.front_user.map(str::to_owned).or(user) {
@@ -56,7 +56,7 @@ impl Judge<'_> {
             front.without_sign_in = without_sign_in;
             front.logo = logo.and_then(|logo| self.logo(&logo));
         }
-        self.answers.front = Some(front);
+        self.draft.front = Some(front);
     }
 
     /// Tells the settings that do not apply to this kind of till.

@@ -1,4 +1,4 @@
-//! The answers to setup's questions, and the configuration that is made from them.
+//! The draft of a configuration: the answers to setup's questions so far, and the text that is made from them.
 //!
 //! The configuration's own rules check every answer. After each answer, setup writes the configuration as text, parses
 //! it and checks it. The person sees only a fault in the key that the question is about.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use pos_printer::config::{CodePage, page_with};
 use pos_words::{Language, Words};
 
-use super::front_file::{FRONT_RULES, FrontAnswers, PEER_RULES};
+use super::front_file::{FRONT_RULES, FrontDraft, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
 
 /// The name of the token's credential and file.
@@ -16,9 +16,9 @@ pub(in crate::cli) const TOKEN: &str = "gateway-token";
 /// The name of the file with the gateway's CA.
 pub(in crate::cli) const CA: &str = "gateway-ca.pem";
 
-/// The answers so far. A missing answer has a valid placeholder.
+/// A configuration in the making. A missing answer has a valid placeholder.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Answers {
+pub(in crate::cli) struct Draft {
     pub(in crate::cli) board: String,
     pub(in crate::cli) terminal_id: String,
     pub(in crate::cli) merchant: Vec<String>,
@@ -44,7 +44,7 @@ pub(in crate::cli) struct Answers {
     /// The path of the journal; `None` means the usual one.
     pub(in crate::cli) journal: Option<String>,
     /// The front, if a till or the page is connected.
-    pub(in crate::cli) front: Option<FrontAnswers>,
+    pub(in crate::cli) front: Option<FrontDraft>,
     /// The path of the configuration; the token and the CA are in the same folder.
     pub(in crate::cli) file: PathBuf,
 }
@@ -56,7 +56,7 @@ pub(in crate::cli) struct Printer {
     pub(in crate::cli) columns: String,
 }
 
-impl Answers {
+impl Draft {
     pub(in crate::cli) fn for_file(file: &Path) -> Self {
         Self {
             board: String::new(),
@@ -95,7 +95,7 @@ impl Answers {
     /// Returns the fault in the answer for this key, if any. `pos-front` also checks the front's settings.
     pub(in crate::cli) fn fault(&self, key: &str) -> Option<ConfigFault> {
         if key == FRONT_RULES {
-            let front = self.front.as_ref().and_then(FrontAnswers::fault);
+            let front = self.front.as_ref().and_then(FrontDraft::fault);
             return self.fault(PEER_RULES).or(front);
         }
         let is_about =
@@ -163,7 +163,7 @@ impl Answers {
             }
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
-        let front = self.front.as_ref().map(FrontAnswers::peer).unwrap_or_default();
+        let front = self.front.as_ref().map(FrontDraft::peer).unwrap_or_default();
         format!(
             "# pos-agent on {board}, written by `pos-agent setup`. The manual (\"Configure\") explains every key;\n\
              # after a change: pos-agent check, then systemctl restart pos-agent.\n\
@@ -334,52 +334,52 @@ mod tests {
 
     #[test]
     fn what_is_not_answered_yet_is_no_fault_and_each_answer_is_judged_by_its_own_key() {
-        let good = Answers::for_file(Path::new("/nowhere/config.toml"));
+        let good = Draft::for_file(Path::new("/nowhere/config.toml"));
         good.config().unwrap().check_values().unwrap();
-        type Set = fn(&mut Answers);
+        type Set = fn(&mut Draft);
         let wrong: [(&str, Set); 10] = [
-            ("terminal.id", |answers| answers.terminal_id = "12a".into()),
-            ("terminal.merchant", |answers| answers.merchant = vec![" ".into()]),
-            ("terminal.country", |answers| answers.country = Some("UK".into())),
-            ("terminal.currency", |answers| answers.currency = "EURO".into()),
+            ("terminal.id", |draft| draft.terminal_id = "12a".into()),
+            ("terminal.merchant", |draft| draft.merchant = vec![" ".into()]),
+            ("terminal.country", |draft| draft.country = Some("UK".into())),
+            ("terminal.currency", |draft| draft.currency = "EURO".into()),
             // The gateway's amounts have two decimals.
-            ("terminal.currency", |answers| answers.currency = "KWD".into()),
-            ("gateway.url", |answers| answers.url = "http://gateway.example".into()),
-            ("gateway.entity-id", |answers| answers.entity_id = "\"\n[x]".into()),
-            ("gateway.ca-file", |answers| answers.ca_file = "/nowhere/ca.pem".into()),
-            ("reader.port", |answers| answers.reader = "ttyACM0".into()),
-            ("printer[0].columns", |answers| {
-                answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "40".into() });
+            ("terminal.currency", |draft| draft.currency = "KWD".into()),
+            ("gateway.url", |draft| draft.url = "http://gateway.example".into()),
+            ("gateway.entity-id", |draft| draft.entity_id = "\"\n[x]".into()),
+            ("gateway.ca-file", |draft| draft.ca_file = "/nowhere/ca.pem".into()),
+            ("reader.port", |draft| draft.reader = "ttyACM0".into()),
+            ("printer[0].columns", |draft| {
+                draft.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "40".into() });
             }),
         ];
         for (key, set) in wrong {
-            let mut answers = good.clone();
-            set(&mut answers);
-            assert_eq!(answers.fault(key).unwrap().key, key);
+            let mut draft = good.clone();
+            set(&mut draft);
+            assert_eq!(draft.fault(key).unwrap().key, key);
             let other = if key == "terminal.id" { "gateway.url" } else { "terminal.id" };
-            assert_eq!(answers.fault(other), None, "{key}");
+            assert_eq!(draft.fault(other), None, "{key}");
         }
-        let mut answers = good;
-        answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "wide".into() });
-        assert!(answers.fault("printer[0].columns").unwrap().wrong.contains("columns"));
+        let mut draft = good;
+        draft.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "wide".into() });
+        assert!(draft.fault("printer[0].columns").unwrap().wrong.contains("columns"));
     }
 
     #[test]
     fn a_printer_has_the_page_with_the_letters_of_the_language() {
-        let mut answers = Answers::for_file(Path::new("/nowhere/config.toml"));
-        answers.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "42".into() });
+        let mut draft = Draft::for_file(Path::new("/nowhere/config.toml"));
+        draft.printer = Some(Printer { port: "/dev/usb/lp0".into(), columns: "42".into() });
         for language in Language::ALL {
-            answers.language = Some(language.code().to_owned());
-            answers.config().unwrap().check_values().unwrap();
-            assert_eq!(answers.text().contains("\ncode-page = \"cp852\"\n"), language.code() == "pl", "{language:?}");
+            draft.language = Some(language.code().to_owned());
+            draft.config().unwrap().check_values().unwrap();
+            assert_eq!(draft.text().contains("\ncode-page = \"cp852\"\n"), language.code() == "pl", "{language:?}");
         }
     }
 
     #[test]
     fn at_the_usual_place_systemd_hands_the_token_over() {
-        let usual = Answers::for_file(Path::new(DEFAULT_PATH));
+        let usual = Draft::for_file(Path::new(DEFAULT_PATH));
         assert_eq!(usual.config().unwrap().gateway.token_credential.as_deref(), Some(TOKEN));
-        let elsewhere = Answers::for_file(Path::new("/srv/terminal.toml")).config().unwrap();
+        let elsewhere = Draft::for_file(Path::new("/srv/terminal.toml")).config().unwrap();
         assert_eq!(elsewhere.gateway.token_file, Some(PathBuf::from("/srv/gateway-token")));
     }
 
