@@ -86,13 +86,15 @@ export function support({ api, dom, failure, words }) {
           else if (timer !== null) timer = setTimeout(look, LOOK_MS);
         }
         timer = setTimeout(look, LOOK_MS);
-        // As with a receipt, a small screen shows the code beside the text. It has no room for the other device's words.
-        const wide = globalThis.innerWidth > 700 && globalThis.innerHeight > 500;
-        return [h("p", {}, t("devices.scan")),
-          h("details", { class: "pairing", open: wide || null }, h("summary", {}, t("devices.warns")), h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
-            h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")), h("span", {}, made.fingerprint)),
-          h("div", { class: "picture" }, qr(made.code, t("devices.scan"))), closer(close, "close", { id: "close" })];
-      }, "receipt");
+        // The text comes before the code in a column and stands beside it in a row, so the warning is known before it is seen.
+        return [h("div", { class: "pairing" },
+          h("p", {}, t("devices.scan")), h("p", {}, t("devices.warns")),
+          h("ul", { class: "list" }, ["android", "apple"].map((one) => h("li", {}, t(`devices.${one}`)))),
+          h("details", {}, h("summary", {}, t("devices.avoid")),
+            h("a", { class: "hint", href: "/front/certificate.pem", download: "pos-front.pem" }, t("devices.install")),
+            h("p", {}, t("devices.fingerprint", made)))),
+        h("div", { class: "picture" }, qr(made.code, t("devices.scan")), closer(close, "close", { id: "close" }))];
+      }, "device");
       clearTimeout(timer);
       timer = null;
       if (added) text(told, t("devices.paired", { name: added }));

@@ -79,7 +79,7 @@ test("a code pairs another device: what it will warn of is said before, and the 
   await press(part, "id", "browser-open");
   const [{ el, title }] = dialogs;
   assert.equal(title, WORDS.devices.open);
-  for (const each of ["android", "apple", "warns", "install"]) assert.ok(said(el).includes(WORDS.devices[each]), each);
+  for (const each of ["warns", "android", "apple", "avoid", "install"]) assert.ok(said(el).includes(WORDS.devices[each]), each);
   assert.ok(said(el).includes("AB:CD") && !said(el).includes("#pair="), "the token is only in the picture");
   assert.equal(el.all.find((one) => one.tagName === "A").getAttribute("href"), "/front/certificate.pem");
   mock.timers.tick(2000);
