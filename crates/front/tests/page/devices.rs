@@ -5,11 +5,13 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
 use pos_sim::shop::Options;
+use pos_words::Language;
 use tokio::net::UnixListener;
 
 use crate::browser::{Browser, By, Driver};
 use crate::cashier::sell;
 use crate::counter::Counter;
+use crate::screens::Eye;
 
 const SIZES: [(u32, u32); 3] = [(480, 320), (320, 640), (1024, 600)];
 const PAIRED: &str = "[page]\nwithout-sign-in = \"paired\"\n";
@@ -122,4 +124,36 @@ async fn the_doctors_faults_are_shown_with_their_remedies() {
     assert!(fault.as_str().unwrap().contains("agent") && fault.as_str().unwrap().lines().count() > 1, "{fault}");
     assert_eq!(page.complaints().await, Vec::<String>::new());
     page.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium and axe-core: crates/front/tests/page/run installs them"]
+async fn each_part_for_devices_in_each_language_and_size() {
+    let driver = Driver::start().await;
+    let counter = Counter::open_with(Options::default(), PAIRED).await;
+    serve_doctor(&counter);
+    let mut faults = Vec::new();
+    for (n, language) in Language::ALL.iter().enumerate() {
+        let page = driver.browser().await;
+        let mut eye = Eye::of(&page, language.code(), n, &SIZES);
+        page.open(&counter.url, language.code(), SIZES[2]).await;
+        page.until_screen("sign-in").await;
+        page.until("document.querySelector('.sign-in > .hint').innerText").await;
+        eye.look("unpaired").await;
+        open_link(&counter, &page).await;
+        eye.look("pair-this").await;
+        pair(&page, language.code()).await;
+        open_terminal(&page).await;
+        page.press("#doctor-look", By::Pointer).await;
+        page.until("document.querySelector('#doctor .technical')").await;
+        eye.look("devices").await;
+        page.press("#browser-open", By::Pointer).await;
+        page.until("document.querySelector('dialog .qr path')").await;
+        eye.look("pair-device").await;
+        page.press("#close", By::Pointer).await;
+        faults.append(&mut eye.faults);
+        faults.extend(page.complaints().await);
+        page.close().await;
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
