@@ -196,7 +196,7 @@ impl FirstBoot {
         found.ok_or_else(Problem::not_found)
     }
 
-    /// Returns root's state. While root works on a request, it is the latest known one.
+    /// Returns root's state. While root works on a request, it is the latest known one, if there is one.
     async fn root_state(&self) -> Result<State, Problem> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let is_fresh = |(_, at): &(State, Instant)| at.elapsed() < FRESH;
@@ -204,7 +204,7 @@ impl FirstBoot {
             (Some(known), _) if is_fresh(&known) => return Ok(known.0),
             (_, Ok(turn)) => turn,
             (Some((state, _)), Err(_)) => return Ok(state),
-            (None, Err(_)) => return Err(busy()),
+            (None, Err(_)) => self.turn().await?,
         };
         let reply = self.root.answer(b"\"state\"\n", AT_ONCE).await;
         drop(turn);

@@ -111,7 +111,7 @@ impl Problem {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.status == StatusCode::PAYLOAD_TOO_LARGE {
-            // The rest of the body is not read, so the connection cannot be used again.
+            // The rest of the body is read only to be forgotten, so the connection serves no other request.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         if let Some(seconds) = self.retry_after_s {
