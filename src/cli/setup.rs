@@ -340,11 +340,12 @@ impl Setup {
     }
 }
 
+/// This program. It can be run again, also when an upgrade has replaced its file.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// Runs the doctor in a separate process, whose environment names the token's folder as systemd would.
 async fn prove(draft: &Draft, is_before_start: bool) -> Result<Exit, Stop> {
-    let program = std::env::current_exe()
-        .map_err(|error| Stop::new(Exit::Software, format!("the doctor cannot start: {error}")))?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(OWN_PROGRAM);
     command.arg("doctor").arg("--config").arg(&draft.file);
     if is_before_start {
         command.arg("--before-start");

@@ -210,10 +210,7 @@ step_shop() {
 
 # Copies a file to the board: put FILE PLACE MODE.
 put() {
-  must "base64 --decode >$2.new <<'END'
-$(base64 "$1")
-END
-chmod $3 $2.new; mv $2.new $2; sync $2"
+  over_ssh 20 "cat >$2.new && chmod $3 $2.new && mv $2.new $2 && sync $2" <"$1" || fail "$1 is not copied to $2"
 }
 
 step_cuts() {

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pos_agent::config;
@@ -76,7 +76,13 @@ impl Board {
     async fn start(&mut self) {
         let _ = fs::remove_file(self.path("socket"));
         let log = fs::OpenOptions::new().append(true).create(true).open(self.path("log")).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pos-agent"));
+        let (built, program) = (env!("CARGO_BIN_EXE_pos-agent"), self.path("pos-agent"));
+        let is_there = fs::hard_link(built, &program).is_ok()
+            || Command::new("cp").arg(built).arg(&program).status().unwrap().success();
+        assert!(is_there);
+        // The front is next to it, as in a package.
+        let _ = std::os::unix::fs::symlink(Path::new(built).with_file_name("pos-front"), self.path("pos-front"));
+        let mut command = Command::new(&program);
         command.arg("first-boot").env("RUST_LOG", "trace").env("TMPDIR", self.folder.path());
         for (option, name) in [
             ("--config", "etc/config.toml"),
@@ -106,6 +112,8 @@ impl Board {
             }
         };
         within("the socket", serves).await;
+        // An upgrade replaces the file of a program that runs.
+        fs::remove_file(program).unwrap();
     }
 
     /// Cuts the power.

@@ -12,7 +12,7 @@ use pos_daemon::access;
 use zeroize::Zeroizing;
 
 use super::super::exit::{Exit, Stop};
-use super::failed;
+use super::{OWN_PROGRAM, failed};
 use crate::config;
 
 /// The user that runs the agent.
@@ -69,7 +69,7 @@ fn owner(folder: &Path) -> io::Result<Option<(u32, u32)>> {
 /// Runs a verb of `pos-agent operator`. Returns its exit code and what it said.
 fn run(arguments: &[&str], pin: &str, config: &Path, user: Option<(u32, u32)>) -> Result<(Option<i32>, String), Stop> {
     let cannot = |error: io::Error| Stop::new(Exit::Software, format!("pos-agent operator cannot run: {error}"));
-    let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
+    let mut command = Command::new(OWN_PROGRAM);
     command.arg("operator").args(arguments).arg("--config").arg(config);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     if let Some((user, group)) = user {
