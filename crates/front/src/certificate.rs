@@ -153,8 +153,8 @@ pub(crate) fn outward() -> Vec<IpAddr> {
 impl HostCertificate {
     /// Reads the stored certificates, and creates those that are missing or must be renewed.
     ///
-    /// A certificate with more names than the board has now stays, and a new one keeps the earlier addresses. So it does
-    /// not change while a board has no network yet, and a browser does not warn a second time.
+    /// A certificate with more names than the board has now stays, and a new one keeps the earlier addresses. So it
+    /// does not change while a board has no network yet, and a browser does not warn a second time.
     pub(crate) fn open(
         state: &StateFolder,
         purpose: &Purpose,
