@@ -264,6 +264,13 @@ impl Owner {
 
     /// Makes a sale on the terminal's own page, which this browser may use, and opens its receipt.
     async fn sells(&mut self, digits: &str) {
+        self.until("['pay', 'sign-in'].includes(document.body.dataset.screen)").await;
+        // A restart of the board has signed everyone out.
+        if self.page.screen().await == "sign-in" {
+            self.press("[data-operator=Ada]").await;
+            self.until("document.querySelector('.pin')").await;
+            self.page.keys(&format!("{PIN}{NUMPAD_ENTER}")).await;
+        }
         self.until_screen("pay").await;
         self.until("document.body.dataset.link === 'up'").await;
         self.page.keys(&format!("{ESCAPE}{digits}{NUMPAD_ENTER}")).await;
