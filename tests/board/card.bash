@@ -97,7 +97,7 @@ step_first_boot() {
 step_first_boot_cuts() {
   power_off
   new_card
-  lays_keys
+  lay "$RUN/key.pub" ssh-authorized-keys
   power_on
   must "cat /etc/hostname; $GATEWAY_IS_HERE"
   NAME=$(head -n 1 <<<"$SAID")
