@@ -220,6 +220,7 @@ async function enter() {
   if (code.length !== CODE_DIGITS) { codeSaid = b("code.digits"); return render("code"); }
   working(true);
   codeSaid = "";
+  let keeps = false;
   try {
     // A code is sent once: after a lost answer, the front says whether this browser is in.
     await api.post("/first-boot/code", { code }, { ms: 15000 });
@@ -227,8 +228,9 @@ async function enter() {
     if (error.code === "wrong-code") codeSaid = b("code.wrong");
     else if (error.code === "closed" || error.code === "taken" || error.code === "configured") { busy = false; return leave(error.code); }
     else codeSaid = words(error);
+    keeps = error.code === "busy";
   }
-  typedCode = "";
+  if (!keeps) typedCode = "";
   working(false);
   await look();
   if (view === "code") render("code");

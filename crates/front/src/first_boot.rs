@@ -271,7 +271,12 @@ impl FirstBoot {
     async fn enter(&self, request: Request<Incoming>, way: Way, is_mine: bool) -> Result<Answer, Problem> {
         let (head, body) = request.into_parts();
         let body = strangers_body(body, &head.headers).await?;
-        let state = self.root_state().await?;
+        let mut state = self.root_state().await?;
+        if state.stage == Stage::Waiting && !state.has_code {
+            // A person can read the code before the front knows that root shows it.
+            self.forget_state();
+            state = self.root_state().await?;
+        }
         match state.stage {
             Stage::Closed => return Err(refused(Reply::Refused(Refusal::Closed))),
             Stage::Entered | Stage::Written if is_mine => return Ok(done()),

@@ -126,6 +126,19 @@ impl Owner {
         self.until_screen("code").await;
         self.fill("code", &code).await;
         self.press("#next").await;
+        // A board that starts may still be busy with the code. Then the code stays, and a person presses again.
+        let said = "document.querySelector('#said')?.innerText";
+        while self.is_refused(said).await {
+            self.press("#next").await;
+        }
+    }
+
+    /// Waits for what becomes of a code, and returns true if the front asks for another attempt.
+    async fn is_refused(&self, said: &str) -> bool {
+        self.until(&format!("document.body.dataset.screen !== 'code' || {said}")).await;
+        let words = self.page.run(&format!("return {said} ?? ''")).await;
+        assert!(!words.as_str().unwrap().contains("wrong"), "{words}");
+        self.page.screen().await == "code"
     }
 
     async fn begin(&mut self) {
