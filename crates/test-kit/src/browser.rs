@@ -198,9 +198,21 @@ impl Browser {
     /// Waits for a field, and replaces its text with this text.
     pub async fn fill(&self, selector: &str, text: &str) {
         self.until(&format!("document.querySelector({selector:?})")).await;
-        let field = self.client.find(Locator::Css(selector)).await.unwrap();
-        field.clear().await.unwrap();
-        field.send_keys(text).await.unwrap();
+        let filled = async {
+            loop {
+                let written = async {
+                    let field = self.client.find(Locator::Css(selector)).await?;
+                    field.clear().await?;
+                    field.send_keys(text).await
+                };
+                match written.await {
+                    // The page has drawn the field again meanwhile.
+                    Err(error) if error.is_stale_element_reference() || error.is_element_not_interactable() => {}
+                    written => break written.unwrap(),
+                }
+            }
+        };
+        within(&format!("the text in {selector}"), filled).await;
     }
 
     /// Chooses a file of this machine in a field for files.
