@@ -89,7 +89,7 @@ export function bankStep(page) {
     field(page, "gateway.entity-id", { hint: b("hint.entity-id"), class: "code-text", maxlength: 64 }),
     field(page, "gateway.ca", { rows: 3, hint: b("hint.ca"), class: "code-text" }),
     file("gateway.ca", b("file.choose"), ".pem,.crt,.cer", take), told,
-    secret(page, "gateway.token", { hint: b("hint.token") }),
+    secret(page, "gateway.token", { hint: b("hint.token"), class: "code-text" }),
     cards(page, "gateway.mode", ["live", "external", "internal"]),
   ];
 }

@@ -26,19 +26,14 @@ use pos_test_kit::browser::{Browser, By, Driver, ESCAPE, NUMPAD_ENTER};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe;
 
+use self::steps::STEPS;
+
+#[path = "page/steps.rs"]
+mod steps;
+
 /// The longest time for a step of an emulated board, with a start of it.
 const PATIENCE: Duration = Duration::from_secs(400);
 const SIZE: (u32, u32) = (800, 900);
-/// The steps with their successors.
-const STEPS: [(&str, &str); 7] = [
-    ("place", "network"),
-    ("network", "bank"),
-    ("bank", "devices"),
-    ("devices", "shop"),
-    ("shop", "people"),
-    ("people", "till"),
-    ("till", "review"),
-];
 /// The operator's PIN, which is nowhere else on the board.
 const PIN: &str = "918273";
 
@@ -135,7 +130,8 @@ impl Owner {
 
     /// Waits for what becomes of a code, and returns true if the front asks for another attempt.
     async fn is_refused(&self, said: &str) -> bool {
-        self.until(&format!("document.body.dataset.screen !== 'code' || {said}")).await;
+        let judged = format!("document.body.dataset.busy !== 'true' && {said}");
+        self.until(&format!("document.body.dataset.screen !== 'code' || ({judged})")).await;
         let words = self.page.run(&format!("return {said} ?? ''")).await;
         assert!(!words.as_str().unwrap().contains("wrong"), "{words}");
         self.page.screen().await == "code"

@@ -11,21 +11,12 @@ use pos_words::Language;
 use crate::browser::{Browser, By, Driver};
 use crate::new_board::{NewBoard, PRINTER, READER, URL, on_a_board};
 use crate::screens::Eye;
+use crate::steps::STEPS;
 
 const SIZES: [(u32, u32); 4] = [(320, 568), (412, 860), (768, 1024), (1024, 600)];
 const SIZE: (u32, u32) = (800, 900);
 /// The variable with the folder for the pictures of the manual.
 const MANUALS_PICTURES: &str = "POS_FRONT_MANUAL_PICTURES";
-/// The steps with answers, and the screen after each of them.
-const STEPS: [(&str, &str); 7] = [
-    ("place", "network"),
-    ("network", "bank"),
-    ("bank", "devices"),
-    ("devices", "shop"),
-    ("shop", "people"),
-    ("people", "till"),
-    ("till", "review"),
-];
 
 /// Sets the text of a field, as a paste does.
 async fn paste(page: &Browser, id: &str, text: &str) {

@@ -16,6 +16,7 @@
 //! | `together` | two pages and two tills at once, with disturbances; no page shows another's outcome as its own |
 //! | `training` | training is marked and moves no money; a chosen tip is charged |
 //! | `first_boot` | the first boot: each step, restarts and lost connections, other browsers, the first payments |
+//! | `steps` | the steps of the first boot, which the test of a board shares |
 //! | `new_board` | a board at its first boot: its programs, devices, network and places |
 //! | `devices` | paired devices, and the doctor's findings |
 //! | `customer` | the customer's screen: each payment, a lost connection, each language and size |
@@ -46,6 +47,7 @@ mod screens;
 mod search;
 mod shift;
 mod signing_in;
+mod steps;
 mod taps;
 mod together;
 mod training;

@@ -13,8 +13,7 @@ for (const e of document.querySelectorAll("button, input, select, textarea, h1, 
   const size = parseFloat(getComputedStyle(e).fontSize);
   if (size < 11 && (e.innerText ?? "").trim()) faults.push(`small text ${size}px ${name(e)}`);
   const o = getComputedStyle(e).overflowX;
-  // The dots of a long secret tell a person nothing.
-  if (e.type !== "password" && e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
+  if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && o !== "auto" && getComputedStyle(e).display !== "inline") faults.push(`clipped ${name(e)} ${e.scrollWidth}>${e.clientWidth}`);
 }
 // This finds text that extends beyond its box on either side, and on the keypad also above or below it.
 for (const e of document.querySelectorAll("output, .display > *, .sum, button > span, h1, dd, td")) {
