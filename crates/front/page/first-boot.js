@@ -247,6 +247,8 @@ function bars() {
 
 /* ---- the connection ---- */
 
+/** Tells that the screen looks at the front itself. An answer to an earlier look does not change it. */
+const looksItself = () => ["writing", "sale", "configured"].includes(view);
 /** Reads the front's state, and shows another screen if it asks for one. */
 async function look(sent) {
   const before = JSON.stringify([state.stage, state.mine, state["tries-left"], state["code-at"]]);
@@ -255,6 +257,7 @@ async function look(sent) {
     lost = false;
     endsAt = performance.now() + (state["left-s"] ?? 3600) * 1000;
   } catch (error) {
+    if (looksItself()) return;
     // The terminal's own page does not know this path.
     if (error.code === "configured" || error.status === 404) return leave("configured");
     lost = !(error instanceof api.Problem) || error.status >= 500;
@@ -262,6 +265,7 @@ async function look(sent) {
     return bars();
   }
   bars();
+  if (looksItself()) return;
   const to = wanted();
   if (to === view) {
     const isNew = before !== JSON.stringify([state.stage, state.mine, state["tries-left"], state["code-at"]]);
@@ -292,7 +296,7 @@ async function boot() {
   loadFont();
   for (;;) {
     await sleep(LOOK_EVERY_MS);
-    if (!["writing", "sale", "configured"].includes(view) && !(busy && view === "code")) await look();
+    if (!looksItself() && !(busy && view === "code")) await look();
   }
 }
 boot();
