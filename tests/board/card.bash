@@ -131,7 +131,7 @@ owner_sets_up() {
   rm -f "$RUN"/page.{ask,told}
   mkfifo "$RUN"/page.{ask,told}
   exec {asks}<>"$RUN/page.ask" {tells}<>"$RUN/page.told"
-  (cd "$HERE/../.." && POS_BOARD=$RUN exec cargo test --quiet --package pos-front --test board -- "$1" "$FRONT_PORT") >"$RUN/owner" 2>&1 &
+  (cd "$HERE/../.." && POS_BOARD=$RUN exec cargo test --quiet --test board -- "$1" "$FRONT_PORT") >"$RUN/owner" 2>&1 &
   owner=$!
   while kill -0 "$owner" 2>/dev/null; do
     IFS= read -r -t 1 -u "$asks" words || continue
