@@ -281,7 +281,8 @@ impl Owner {
             self.page.keys(&format!("{PIN}{NUMPAD_ENTER}")).await;
         }
         self.until_screen("pay").await;
-        self.until("document.body.dataset.link === 'up'").await;
+        // After a start of the board, the page says that the reader is not ready yet.
+        self.until("document.querySelector('#charge')?.dataset.off === 'false'").await;
         self.page.keys(&format!("{ESCAPE}{digits}{NUMPAD_ENTER}")).await;
         self.until_screen("sale-card").await;
         self.ask("card").await;
