@@ -17,17 +17,26 @@ const remember = (memory) => { try { localStorage.setItem(MEMORY, JSON.stringify
 const forget = () => { try { localStorage.removeItem(MEMORY); } catch { /* private mode */ } };
 const random = () => Array.from(crypto.getRandomValues(new Uint8Array(5)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** The terminal has started again, which ends the session: what became of the transaction can be read after a sign-in. */
+class SignedOut extends Error {}
+/** Reads a transaction that may have begun. */
+const read = (reference) => api.sale(reference).catch((error) => { throw error.status === 401 ? new SignedOut() : error; });
+
 /** Begins a transaction under one reference. Resolves to null if the terminal never received it. */
 async function begin(reference, request) {
+  let repeats = false;
   for (const until = performance.now() + api.REPEAT_MS; ;) {
     try {
       return await api.post("/v1/sales", { reference, ...request });
     } catch (error) {
-      if (error instanceof api.Problem && !api.mayHaveBegun(error)) throw error;
+      // The refusal of a repeated request does not tell what became of the first one.
+      if (!repeats && error instanceof api.Problem && !api.mayHaveBegun(error)) throw error;
     }
+    repeats = true;
     try {
-      return await api.sale(reference);
+      return await read(reference);
     } catch (error) {
+      if (error instanceof SignedOut) throw error;
       if (error.code === "no-such-sale" && performance.now() > until) return null;
     }
     await sleep(EVERY_MS);
@@ -39,9 +48,11 @@ async function follow(sale, seen) {
     seen(now);
     if (now.state === "ended" || now.state.startsWith("unconfirmed")) return now;
     await sleep(EVERY_MS);
-    now = await api.sale(now.reference).catch(() => now);
+    now = await read(now.reference).catch((error) => { if (error instanceof SignedOut) throw error; return now; });
   }
 }
+/** A payment that the cashier's page takes over. */
+const UNKNOWN = { state: "unknown" };
 const isApproved = (sale) => sale.state === "ended" && sale.outcome === "approved";
 
 export function saleStep(page) {
@@ -108,7 +119,7 @@ async function choose(page, place, settings) {
     part("real", { amount: shown }, (outcome) => payAndReverse(outcome, amount, shown)));
 }
 
-/** Carries out one payment, and shows it. Resolves to the transaction; null if there is none. */
+/** Carries out one payment, and shows it. Resolves to the transaction; null if there is none; `UNKNOWN` after a sign-out. */
 async function pay(place, request) {
   const reference = `first-${random()}`;
   const training = Boolean(request.training);
@@ -134,6 +145,7 @@ async function pay(place, request) {
     if (isApproved(ended)) showReceipt(place, reference);
     return ended;
   } catch (error) {
+    if (error instanceof SignedOut) { tell("warn", "unconfirmed", b("sale.sign-in")); return UNKNOWN; }
     if (!training) forget();
     tell("bad", "refused", error.message);
     return null;
@@ -161,10 +173,11 @@ async function payAndReverse(place, amount, shown) {
   const paid = h("div", {});
   const back = h("div", {});
   fill(place, paid, back);
+  const isBack = (done) => back.append(h("p", { "data-back": String(done) }, b(done ? "real.back" : "real.not-back", { amount: shown })));
   const sale = await pay(paid, { kind: "sale", amount });
+  if (sale === UNKNOWN) return isBack(false);
   if (!sale || !isApproved(sale)) return;
   fill(back, h("p", { class: "busy" }, b("real.reverses", { amount: shown })));
   const reversal = await pay(back, { kind: "reversal", of: sale.reference });
-  const isBack = reversal && isApproved(reversal);
-  back.append(h("p", { "data-back": String(Boolean(isBack)) }, b(isBack ? "real.back" : "real.not-back", { amount: shown })));
+  isBack(Boolean(reversal && isApproved(reversal)));
 }

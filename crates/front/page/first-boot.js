@@ -247,7 +247,7 @@ function bars() {
 
 /* ---- the connection ---- */
 
-/** Tells that the screen looks at the front itself. An answer to an earlier look does not change it. */
+/** Returns whether the screen asks the front itself. An answer to an earlier question does not change such a screen. */
 const looksItself = () => ["writing", "sale", "configured"].includes(view);
 /** Reads the front's state, and shows another screen if it asks for one. */
 async function look(sent) {

@@ -222,9 +222,16 @@ impl Owner {
         self.ask("card").await;
         self.ask("booked 0.01 DB reversed, RV approved, DB approved").await;
         self.ask("cut").await;
-        self.ask("booked 0.01 DB reversed, RV approved, DB reversed, RV approved").await;
-        self.until("document.querySelector('[data-part=real] [data-outcome]:not([data-outcome=bank])')").await;
+        // The session has ended. The page says so, and that the payment is not given back yet.
+        self.until("document.querySelector('[data-part=real] [data-outcome=unconfirmed]')").await;
+        self.until("document.querySelector('[data-part=real] [data-back=false]')").await;
         self.press("#open").await;
+        self.signs_in().await;
+        // The approval was recorded before the cut, or the terminal takes the payment back.
+        let outcome = self.outcome_of_the_newest().await;
+        let last = if outcome == "approved" { "DB approved" } else { "DB reversed, RV approved" };
+        self.ask(&format!("booked 0.01 DB reversed, RV approved, {last}")).await;
+        println!("   after the cut in a payment: {outcome} at the terminal, {last} at the bank");
         self.sells("1401").await;
     }
 
@@ -271,14 +278,39 @@ impl Owner {
         println!("   {step}: cut; a page after {seconds} s, and the step is back");
     }
 
-    /// Makes a sale on the terminal's own page, which this browser may use, and opens its receipt.
-    async fn sells(&mut self, digits: &str) {
-        self.until("['pay', 'sign-in'].includes(document.body.dataset.screen)").await;
-        // A restart of the board has signed everyone out.
+    /// Signs in at the terminal's own page. A restart of the board has signed everyone out.
+    async fn signs_in(&mut self) {
+        let shown = "['pay', 'sign-in'].includes(document.body.dataset.screen)";
+        self.until(&format!("{shown} || document.body.dataset.screen?.startsWith('sale-')")).await;
         if self.page.screen().await == "sign-in" {
             self.press("[data-operator=Ada]").await;
             self.until("document.querySelector('.pin')").await;
             self.page.keys(&format!("{PIN}{NUMPAD_ENTER}")).await;
+            self.until("!['sign-in', ''].includes(document.body.dataset.screen ?? '')").await;
+        }
+    }
+
+    /// Waits until the newest transaction has ended, and returns its outcome.
+    async fn outcome_of_the_newest(&self) -> String {
+        let newest = "fetch('/v1/sales?order=newest&limit=1').then((a) => a.json()).then((list) => list.sales[0])";
+        let ended = async {
+            loop {
+                let sale = self.page.promised(newest).await;
+                if sale["state"] == "ended" {
+                    return sale["outcome"].as_str().unwrap().to_owned();
+                }
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, ended).await.expect("the newest transaction ends")
+    }
+
+    /// Makes a sale on the terminal's own page, which this browser may use, and opens its receipt.
+    async fn sells(&mut self, digits: &str) {
+        self.signs_in().await;
+        // The page shows a payment that a cut has interrupted, until a person has seen it.
+        if self.page.screen().await != "pay" {
+            self.page.keys(&ESCAPE.to_string()).await;
         }
         self.until_screen("pay").await;
         // After a start of the board, the page says that the reader is not ready yet.
