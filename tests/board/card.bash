@@ -87,7 +87,8 @@ cut_at_random() {
 step_first_boot() {
   must "$GATEWAY_IS_HERE"
   owner_sets_up straight
-  in_ledger 0.01 "DB reversed, RV approved, DB reversed, RV approved"
+  # The page's owner has compared them with what the terminal says.
+  in_ledger 0.01 "${BOOKED[0.01]}"
   in_ledger 14.01 "DB approved"
   printed 14.01 APPROVED
   keeps_no_secret
@@ -157,7 +158,7 @@ owner_sets_up() {
         ;;
       booked*)
         read -r _ amount state <<<"$words"
-        until_true "$PATIENCE" "the gateway has $words" is_booked "$amount" "$state"
+        in_ledger -t "$PATIENCE" "$amount" "$state"
         echo booked >&"$tells"
         ;;
       *) fail "the page's owner asks: $words" ;;
