@@ -229,7 +229,11 @@ impl Owner {
         self.signs_in().await;
         // The approval was recorded before the cut, or the terminal takes the payment back.
         let outcome = self.outcome_of_the_newest().await;
-        let last = if outcome == "approved" { "DB approved" } else { "DB reversed, RV approved" };
+        let last = match outcome.as_str() {
+            "approved" => "DB approved",
+            "reversed" => "DB reversed, RV approved",
+            other => panic!("the bank has approved the payment, and the terminal says: {other}"),
+        };
         self.ask(&format!("booked 0.01 DB reversed, RV approved, {last}")).await;
         println!("   after the cut in a payment: {outcome} at the terminal, {last} at the bank");
         self.sells("1401").await;
