@@ -68,6 +68,10 @@ impl Agent {
                 let list = engine.journal.book().closes(below, limit);
                 tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
             }
+            Command::ListEntries { after, limit, reply } => {
+                let list = engine.journal.book().at_one_moment(move |moment| moment.entries_after(after, limit));
+                tokio::spawn(async move { drop(reply.send(list.await.map_err(refused_by_journal))) });
+            }
             Command::ShowText { text, reply } => {
                 let _ = reply.send(engine.devices.reader.show_text(&text, engine.stopping));
             }

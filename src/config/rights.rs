@@ -1,4 +1,4 @@
-//! The thirteen rights of callers, and the named sets of rights. `[[till.token]]`, `[[till.peer]]` and `[till.socket]`
+//! The fourteen rights of callers, and the named sets of rights. `[[till.token]]`, `[[till.peer]]` and `[till.socket]`
 //! give rights to callers. `till/rights.rs` lists the rights that each verb needs.
 
 use std::collections::BTreeSet;
@@ -34,13 +34,15 @@ pub enum Right {
     Close,
     /// See transactions, their receipts, and the terminal's status.
     Read,
+    /// Read the entries of the journal, which include the transactions of all tills.
+    Journal,
     /// Service the terminal as a technician, for example to change the log level or to manage operators.
     Service,
 }
 
 impl Right {
     /// All rights, in the order of the manual.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Sale,
         Self::PreAuthorise,
         Self::Capture,
@@ -53,6 +55,7 @@ impl Right {
         Self::Totals,
         Self::Close,
         Self::Read,
+        Self::Journal,
         Self::Service,
     ];
 
@@ -72,6 +75,7 @@ impl Right {
             Self::Totals => "totals",
             Self::Close => "close",
             Self::Read => "read",
+            Self::Journal => "journal",
             Self::Service => "service",
         }
     }
@@ -83,7 +87,7 @@ impl Right {
 }
 
 /// The rights for daily work. They do not include paying out, access to other tills or to payments unknown to this
-/// journal, the authentication of stored cards, and service.
+/// journal, and the authentication of stored cards. They include neither the journal's entries nor service.
 const USUAL: [Right; 8] = [
     Right::Sale,
     Right::PreAuthorise,
@@ -255,7 +259,12 @@ mod tests {
             for right in Right::ALL {
                 let off = matches!(
                     right,
-                    Right::Credit | Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure | Right::Service
+                    Right::Credit
+                        | Right::AnyTill
+                        | Right::UnknownPayment
+                        | Right::ThreeDSecure
+                        | Right::Journal
+                        | Right::Service
                 );
                 assert_eq!(set.has(right), !off, "{name}: {right:?}");
             }

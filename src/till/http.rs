@@ -56,6 +56,7 @@ mod confirm;
 mod credentials;
 #[cfg(feature = "docs")]
 pub mod description;
+mod entries;
 mod events;
 #[cfg(feature = "docs")]
 mod examples;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use pos_core::counter::Close;
+use pos_journal::Entries;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
@@ -141,6 +142,15 @@ pub enum Command {
         limit: u32,
         /// The closes.
         reply: oneshot::Sender<Result<Vec<Close>, Refused>>,
+    },
+    /// Read the journal's entries after this one, in their order, at most `limit`.
+    ListEntries {
+        /// The number of the entry.
+        after: i64,
+        /// The greatest number of entries to read.
+        limit: u32,
+        /// The entries.
+        reply: oneshot::Sender<Result<Entries, Refused>>,
     },
     /// Print a close again, marked as a duplicate.
     PrintClose {

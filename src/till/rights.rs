@@ -302,6 +302,8 @@ pub enum Verb {
     Totals,
     /// Close the day, and see and print closes, which cover the whole terminal.
     Close,
+    /// Read the entries of the journal.
+    ReadJournal,
     /// See the metrics: the number of transactions of all tills, their times, and the state of the devices, without
     /// amounts.
     Metrics,
@@ -333,7 +335,8 @@ impl Verb {
     /// may also stop it.
     fn needs(self) -> Needs {
         use Right::{
-            AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
+            AnyTill, Capture, Close, Credit, Journal, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals,
+            UnknownPayment,
         };
         match self {
             Self::Begin(kind) | Self::SeeTo(kind) => Needs::All(match kind {
@@ -353,6 +356,7 @@ impl Verb {
             // A monitoring program needs only this right, with which it sees no transaction.
             Self::Totals | Self::Metrics => Needs::All(&[Totals]),
             Self::Close => Needs::All(&[Close]),
+            Self::ReadJournal => Needs::All(&[Journal]),
             Self::Log => Needs::All(&[Service]),
             Self::TypeAmount => Needs::OneOf(&[Sale, PreAuthorise, Credit]),
             // The decision may concern any till, and may give money back.
@@ -379,6 +383,7 @@ impl Verb {
             | Self::Listen
             | Self::Totals
             | Self::Metrics
+            | Self::ReadJournal
             | Self::SignIn => Deed::Look,
             Self::Log => Deed::Service,
             Self::Settle => Deed::Settle,
@@ -402,7 +407,7 @@ impl Verb {
 
     /// Returns whether the verb is only for a person at the terminal. A stolen token could be used from elsewhere.
     fn only_at_the_socket(self) -> bool {
-        matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators)
+        matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators | Self::ReadJournal)
     }
 }
 
@@ -605,7 +610,7 @@ mod tests {
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
         verbs.push(Verb::TillsText);
         verbs.extend([Verb::Close, Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
-        verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators]);
+        verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators, Verb::ReadJournal]);
         verbs
     }
 
@@ -667,8 +672,9 @@ mod tests {
                     (Verb::Totals | Verb::Metrics, Right::Totals) => true,
                     (Verb::Close, Right::Close) => true,
                     (Verb::Log | Verb::Unlock | Verb::ManageOperators, Right::Service) => true,
+                    (Verb::ReadJournal, Right::Journal) => true,
                     (Verb::SignIn, right) => {
-                        !matches!(right, Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure)
+                        !matches!(right, Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure | Right::Journal)
                     }
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
@@ -771,7 +777,8 @@ mod tests {
     /// not compile.
     fn row(verb: Verb) -> (Needs, bool, &'static str) {
         use Right::{
-            AnyTill, Capture, Close, Credit, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals, UnknownPayment,
+            AnyTill, Capture, Close, Credit, Journal, PreAuthorise, Read, Refund, Reverse, Sale, Service, Totals,
+            UnknownPayment,
         };
         const SERVES: Needs = Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit]);
         const ANYTHING: Needs =
@@ -794,6 +801,7 @@ mod tests {
             }
             Verb::Totals | Verb::Metrics => (Needs::All(&[Totals]), false, "ncst"),
             Verb::Close => (Needs::All(&[Close]), false, "-cs-"),
+            Verb::ReadJournal => (Needs::All(&[Journal]), true, "ncst"),
             Verb::Log => (Needs::All(&[Service]), true, "---t"),
             Verb::TypeAmount => (Needs::OneOf(&[Sale, PreAuthorise, Credit]), false, "-cs-"),
             Verb::Settle => (Needs::All(&[AnyTill, Reverse]), true, "--s-"),

@@ -6,6 +6,7 @@
 //! | `journal_book` | a verification finds rows that were altered, removed, added or moved |
 //! | `journal_closes` | closes of day are in the chain, and uncounted transactions stay |
 //! | `journal_damage` | a damaged, full or read-only journal: no new payment, and no byte overwritten |
+//! | `journal_entries` | the entries of the chain by number |
 //! | `journal_gone` | a journal that is removed or replaced while the agent runs |
 //! | `journal_names` | one lock under every name |
 //! | `journal_payments` | the index of payments and references by their ids |
@@ -22,6 +23,7 @@ mod journal;
 mod journal_book;
 mod journal_closes;
 mod journal_damage;
+mod journal_entries;
 mod journal_gone;
 mod journal_names;
 mod journal_payments;

@@ -17,8 +17,23 @@ use std::path::{Path, PathBuf};
 const MAY_USE: &[(&str, &[&str])] = &[
     ("lib", &[]),
     // It uses `systemd` for the sockets that systemd has opened, and `words` for its refusals. It uses
-    // `operator_secrets` only for the digest of a token in a request.
-    ("till", &["money", "config", "systemd", "writing", "transaction", "counter", "wish", "operator_secrets", "words"]),
+    // `operator_secrets` only for the digest of a token in a request. From `journal` it uses only the type of an entry,
+    // which it passes on unchanged.
+    (
+        "till",
+        &[
+            "money",
+            "config",
+            "systemd",
+            "writing",
+            "transaction",
+            "counter",
+            "wish",
+            "operator_secrets",
+            "words",
+            "journal",
+        ],
+    ),
     // It uses `words` for the list of languages. Each device has its own section.
     (
         "config",

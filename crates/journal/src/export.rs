@@ -8,6 +8,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use rusqlite::Connection;
 use serde::Serialize;
+use serde_json::Value;
 
 use pos_core::transaction::{HostFacts, Outcome, Record, Standing, Transaction};
 use pos_terms::card::{CardFacts, Cryptogram, Cvm, mask_pans};
@@ -256,6 +257,17 @@ fn steps(moment: &Connection, select: &str, number: i64) -> Result<Result<Vec<St
     Ok(Ok(steps))
 }
 
+/// Returns the facts of a transaction, as an export contains them.
+pub(super) fn exported_facts(sale: &Transaction) -> Result<Value, serde_json::Error> {
+    serde_json::to_value(facts(sale))
+}
+
+/// Returns the records of one step, as an export contains them.
+pub(super) fn exported_records(unix_ms: i64, records: Vec<Record>) -> Result<Value, serde_json::Error> {
+    let step = Step { unix_ms, entry: None, records };
+    serde_json::to_value(entries(&step).collect::<Vec<_>>())
+}
+
 fn facts(sale: &Transaction) -> Facts<'_> {
     let order = sale.order();
     let outcome = match sale.standing() {
@@ -371,7 +383,7 @@ fn entries(step: &Step) -> impl Iterator<Item = Entry<'_>> {
 }
 
 /// Formats a time in UTC (RFC 3339).
-fn time(unix_ms: i64) -> String {
+pub(super) fn time(unix_ms: i64) -> String {
     DateTime::<Utc>::from_timestamp_millis(unix_ms)
         .map_or_else(|| unix_ms.to_string(), |time| time.to_rfc3339_opts(SecondsFormat::Millis, true))
 }

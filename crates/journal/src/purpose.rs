@@ -106,6 +106,11 @@ pub(super) fn enter(connection: &Connection, purpose: Purpose) -> Result<(), Err
     put(connection, "UPDATE about SET journal = ?1", [about])
 }
 
+/// Returns the identity of a journal.
+pub(super) fn identity(connection: &Connection) -> Result<String, Error> {
+    Ok(written(connection)?.map(|about| about.identity).unwrap_or_default())
+}
+
 /// Returns the identities of a journal: its own, and those of the journals that it has adopted.
 pub(super) fn identities(connection: &Connection) -> Result<Vec<String>, Error> {
     let mut all: Vec<_> = written(connection)?.into_iter().map(|about| about.identity).collect();

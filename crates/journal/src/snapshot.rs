@@ -66,6 +66,10 @@ impl Snapshot {
         Ok(Self { db, last_entry })
     }
 
+    pub(super) fn connection(&self) -> &rusqlite::Connection {
+        &self.db.connection
+    }
+
     /// Returns the last entry of the chain.
     #[must_use]
     pub fn last_entry(&self) -> i64 {

@@ -121,6 +121,7 @@ pub const ROUTES: &[ApiRoute] = {
         route(("POST", "/v1/settle/{number}", &[], AtOnce, Answer, Nobody)),
         route(("GET", "/v1/payments/{id}", &[], Gateway, Answer, Nobody)),
         route(("GET", "/v1/query", &[], Gateway, Answer, Nobody)),
+        route(("GET", "/v1/journal", &["after", "limit"], AtOnce, List, Nobody)),
         route(("GET", "/v1/metrics", &[], AtOnce, Answer, Nobody)),
         route(("POST", "/v1/log-level", &[], AtOnce, Answer, Nobody)),
     ]

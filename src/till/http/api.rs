@@ -7,6 +7,7 @@
 //! | `lists` | several transactions: list, search, sums |
 //! | `receipts` | receipts: read, print again |
 //! | `closes` | closes of day |
+//! | `entries` | the entries of the journal's chain |
 //! | `events` | all steps as they happen |
 //! | `terminal` | the terminal: status, metrics, log, an amount typed at the reader, a till's own text |
 //! | `payments` | payments at the gateway |
@@ -31,7 +32,9 @@ use super::asked::MAX_BODY;
 use super::failure::{Failure, tell};
 use super::guard::{Entrance, guard, in_json};
 use super::slots::count;
-use super::{Stopped, closes, confirm, events, lists, operators, payments, receipts, sales, sessions, terminal};
+use super::{
+    Stopped, closes, confirm, entries, events, lists, operators, payments, receipts, sales, sessions, terminal,
+};
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
 use pos_words::Words;
@@ -91,6 +94,7 @@ const ROUTES: &[&[Route]] = &[
     lists::ROUTES,
     receipts::ROUTES,
     closes::ROUTES,
+    entries::ROUTES,
     terminal::ROUTES,
     events::ROUTES,
     payments::ROUTES,

@@ -133,6 +133,25 @@ pub(super) fn status() -> Value {
     })
 }
 
+/// Entries of the journal: the last of a range of removed ones, and the end of a sale.
+pub(super) fn entries() -> Value {
+    let (before, hash) = ("9f".repeat(32), "3c".repeat(32));
+    json!({
+        "journal": "5f0c7d1e9a4b4c7e8d2a6b3f1c9e0d7a",
+        "last": { "entry": 42, "hash": hash },
+        "entries": [
+            { "entry": 40, "hash": before, "is": "removed", "first": 1 },
+            { "entry": 41, "hash": "71".repeat(32), "is": "mark", "at": "2026-11-20T09:59:00.000Z",
+              "what": { "is": "begun", "gateway": 1_795_168_740_000_u64 } },
+            { "entry": 42, "hash": hash, "is": "step", "at": "2026-11-20T10:00:07.250Z", "number": 17,
+              "till": "till-1", "reference": "order-4711",
+              "records": [{ "at": "2026-11-20T10:00:07.250Z", "is": "ended" }],
+              "facts": { "kind": "sale", "standing": "ended", "outcome": "approved", "total": "12.34",
+                         "currency": "EUR", "approved": "12.34", "card": { "maskedPan": "************1111" } } },
+        ],
+    })
+}
+
 /// A receipt, in 32 columns.
 pub(super) const RECEIPT: &str = "\
           CORNER SHOP
