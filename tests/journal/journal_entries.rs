@@ -7,7 +7,8 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::book::{NOON, ended, file, leave_open, open, open_journal, sell, sql, well};
-use pos_terms::transaction::SaleNumber;
+use pos_core::counter::{Close, ClosePeriod, OpenItem, OpenKind, Sum, Turnover};
+use pos_terms::transaction::{Kind, SaleNumber};
 
 /// Reads at most `limit` entries after this one.
 async fn after(path: &Path, entry: i64, limit: u32) -> Entries {
@@ -89,6 +90,64 @@ async fn what_a_later_version_wrote_has_a_number_and_a_hash() {
     let [step, .., mark] = read.entries.as_slice() else { panic!("{read:?}") };
     let Content::Step { records, facts: None, .. } = &step.content else { panic!("{step:?}") };
     assert_eq!(records, &json!([]));
-    assert_eq!(mark.content, Content::Mark { at: "1970-01-01T00:00:00.000Z".to_owned(), what: None });
+    assert_eq!(mark.content, Content::Mark { at: "1970-01-01T00:00:00.000Z".to_owned(), what: None, close: None });
     assert!(!format!("{read:?}").contains("4111"));
+}
+
+/// A close with one sale, and this number of open transactions.
+fn close(number: u64, open: u64) -> Close {
+    let period = ClosePeriod { after_entry: 0, to_entry: 7, from: None, to: "2026-11-20T13:00:00+01:00".to_owned() };
+    let (terminal, day, till) = ("12345678".to_owned(), "2026-11-20".to_owned(), "till-1".to_owned());
+    let (currency, sum) = ("EUR".to_owned(), "12.34".to_owned());
+    let net = Turnover {
+        name: None,
+        currency: currency.clone(),
+        count: 1,
+        taken_count: Some(1),
+        given_count: Some(0),
+        taken: sum.clone(),
+        given: "0.00".to_owned(),
+        net: sum.clone(),
+    };
+    let item = |number| OpenItem {
+        is: OpenKind::Unconfirmed,
+        number: SaleNumber::new(number),
+        till: Some("till-1".to_owned()),
+        reference: None,
+        kind: Some(Kind::Sale),
+        amount: Some("80.00".to_owned()),
+        currency: Some("EUR".to_owned()),
+    };
+    Close {
+        net: vec![net],
+        kinds: vec![Sum { kind: Kind::Sale, scheme: None, currency, count: 1, sum }],
+        open: (1..=open).map(item).collect(),
+        ..Close::empty(number, terminal, day, period, till)
+    }
+}
+
+#[tokio::test]
+async fn the_mark_of_a_close_carries_what_the_close_says_if_its_hash_vouches_for_it() {
+    let dir = TempDir::new().unwrap();
+    written(&file(&dir));
+    let mut db = open(&file(&dir));
+    let large = close(2, 1_000);
+    for close in [close(1, 1), large.clone(), close(3, 1)] {
+        db.write_close(&close, NOON + 60_000).unwrap();
+    }
+    drop(db);
+    sql(&file(&dir), "UPDATE close SET content = replace(content, '12.34', '99.99') WHERE number = 3");
+    let read = after(&file(&dir), 7, 9).await;
+    let carried = |at: usize| {
+        let Content::Mark { what: Some(what), close, .. } = &read.entries[at].content else { panic!("{read:?}") };
+        assert_eq!((&what["is"], &what["number"]), (&json!("close"), &json!(at + 1)));
+        close.as_deref().cloned()
+    };
+    assert_eq!(carried(0), Some(close(1, 1)));
+    // A close that grows with the shop is cut to its sums.
+    assert_eq!(carried(1), Some(Close { open: Vec::new(), ..large }));
+    // The chain does not vouch for the changed content.
+    assert_eq!(carried(2), None);
+    let shown = serde_json::to_value(&read.entries[0]).unwrap();
+    assert_eq!((&shown["is"], &shown["close"]["kinds"][0]["sum"]), (&json!("mark"), &json!("12.34")));
 }

@@ -105,10 +105,19 @@ pub(super) fn closed_to(connection: &Connection) -> Result<Option<i64>, Error> {
 
 /// Returns whether the content of a close has the hash that its mark names, or `None` if the content is missing.
 pub(super) fn has_hash(connection: &Connection, number: u64, hash: &str) -> rusqlite::Result<Option<bool>> {
+    Ok(content(connection, number)?.map(|content| sha256(&content) == hash))
+}
+
+/// Returns the close that a mark names, and the size of its content in bytes. Returns `None` if the content does not
+/// have the mark's hash, or if this version cannot read it. The chain vouches only for a content with this hash.
+pub(super) fn vouched(connection: &Connection, number: u64, hash: &str) -> Result<Option<(Close, usize)>, Error> {
+    let content = content(connection, number).map_err(failed)?.filter(|content| sha256(content) == hash);
+    Ok(content.and_then(|content| Some((serde_json::from_str(&content).ok()?, content.len()))))
+}
+
+fn content(connection: &Connection, number: u64) -> rusqlite::Result<Option<String>> {
     let mut select = connection.prepare_cached("SELECT content FROM close WHERE number = ?1")?;
-    let number = i64::try_from(number).unwrap_or(i64::MAX);
-    let content = select.query_row([number], |row| row.get::<_, String>(0)).optional()?;
-    Ok(content.map(|content| sha256(&content) == hash))
+    select.query_row([i64::try_from(number).unwrap_or(i64::MAX)], |row| row.get(0)).optional()
 }
 
 fn sha256(content: &str) -> String {

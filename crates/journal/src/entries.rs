@@ -8,14 +8,19 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 use serde_json::Value;
 
+use pos_core::counter::Close;
 use pos_core::transaction::Transaction;
 
 use super::Error;
 use super::chain::{Hash, Head, Mark};
+use super::closes::vouched;
 use super::db::{STEPS_OF_SALE, failed};
 use super::export::{exported_facts, exported_records, time};
 use super::purpose::identity;
 use super::snapshot::Snapshot;
+
+/// The greatest size in bytes of a close's content that an entry carries whole. Fifty of them fit into an answer.
+const LARGEST_CLOSE: usize = 64 * 1024;
 
 /// Entries of the chain, with the journal that contains them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +75,10 @@ pub enum Content {
         /// What the entry says. Absent if this version cannot read it.
         #[serde(skip_serializing_if = "Option::is_none")]
         what: Option<Value>,
+        /// The content of the close, if the entry is one. Absent if its content is damaged, or if this version cannot
+        /// read it. A close of more than 64 KiB comes without `open` and `own`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        close: Option<Box<Close>>,
     },
     /// Entries that were removed because the time for which the shop keeps them was over.
     Removed {
@@ -101,6 +110,12 @@ impl ChainRow {
     }
 }
 
+/// Leaves out the lists that grow with the shop's open transactions and tills, if the content of a close is large. The
+/// sums stay.
+fn bounded(close: Close, bytes: usize) -> Close {
+    if bytes > LARGEST_CLOSE { Close { open: Vec::new(), own: Vec::new(), ..close } } else { close }
+}
+
 impl Snapshot {
     /// Returns at most `limit` entries after this one, in their order.
     ///
@@ -116,11 +131,19 @@ impl Snapshot {
 
     fn entry(&self, row: ChainRow) -> Result<ChainEntry, Error> {
         let content = match row {
-            ChainRow { what: Some(what), unix_ms, .. } => Content::Mark {
-                at: time(unix_ms.unwrap_or_default()),
+            ChainRow { what: Some(what), unix_ms, .. } => {
                 // A mark of a later version is not shown, because its fields are not known.
-                what: serde_json::from_str(&what).ok().and_then(|mark: Mark| serde_json::to_value(mark).ok()),
-            },
+                let mark: Option<Mark> = serde_json::from_str(&what).ok();
+                let close = match &mark {
+                    Some(Mark::Close { number, sha256 }) => vouched(self.connection(), *number, sha256)?,
+                    _ => None,
+                };
+                Content::Mark {
+                    at: time(unix_ms.unwrap_or_default()),
+                    what: mark.and_then(|mark| serde_json::to_value(mark).ok()),
+                    close: close.map(|(close, bytes)| Box::new(bounded(close, bytes))),
+                }
+            }
             ChainRow { id: Some(id), unix_ms: Some(unix_ms), .. } => self.step(id, unix_ms)?,
             ChainRow { id, .. } => Content::Removed { first: id.unwrap_or(row.entry) },
         };

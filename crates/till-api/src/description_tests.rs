@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::view::{Cancelled, Sales};
 use crate::{
-    Align, Begin, Close, Copy, Entry, Kind, OnSilence, Outcome, PrintCode, PrintLine, Problem, Receipt, RowIs, Sale,
-    State, Status, Style, Taken, Typed,
+    Align, Begin, Close, Copy, Entries, Entry, Kind, OnSilence, Outcome, PrintCode, PrintLine, Problem, Receipt, RowIs,
+    Sale, State, Status, Style, Taken, Typed,
 };
 
 const DESCRIPTION: &str = include_str!("../../../src/till/http/openapi.json");
@@ -47,7 +47,8 @@ fn words(schema: &Value) -> Option<Vec<&str>> {
     };
     let mut all: Vec<&str> = all.into_iter().filter(|word| *word != "other").collect();
     all.sort_unstable();
-    Some(all)
+    // Forms without a word are objects, such as the kinds of a journal's entry.
+    Some(all).filter(|all| !all.is_empty())
 }
 
 /// Returns the types of a value, without `null`.
@@ -110,6 +111,7 @@ fn what_is_read_is_what_the_agent_writes() {
         read_as::<Receipt>("ReceiptView"),
         read_as::<Status>("StatusView"),
         read_as::<Close>("CloseView"),
+        read_as::<Entries>("EntriesView"),
         read_as::<Typed>("AmountTyped"),
         read_as::<Problem>("ProblemView"),
         read_as::<State>("SaleState"),

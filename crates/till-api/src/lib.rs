@@ -33,6 +33,6 @@ pub use begin::{Begin, Entry, Kind, OnSilence, Taken};
 pub use print_line::{Align, MOST_LINES, PrintCode, PrintLine, Style};
 pub use problem::ProblemType;
 pub use view::{
-    Card, Close, Copy, OpenItem, Outcome, OwnSums, Printer, Problem, Receipt, Row, RowIs, Sale, State, Status, Sum,
-    ToConfirm, Turnover, Typed, Waits,
+    Card, Close, Copy, Entries, JournalEntry, LastEntry, OpenItem, Outcome, OwnSums, Printer, Problem, Receipt, Row,
+    RowIs, Sale, State, Status, Sum, ToConfirm, Turnover, Typed, Waits,
 };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::begin::{Kind, OnSilence};
 use crate::problem::ProblemType;
@@ -72,6 +73,55 @@ pub struct Sale {
     /// The till's own texts.
     #[serde(default)]
     pub till_data: BTreeMap<String, String>,
+}
+
+/// Entries of the journal's chain.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Entries {
+    /// The identity of the journal.
+    pub journal: String,
+    /// The last entry of the journal.
+    pub last: LastEntry,
+    /// The entries, in their order.
+    pub entries: Vec<JournalEntry>,
+}
+
+/// The end of the chain.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LastEntry {
+    /// The number of the entry, 0 in an empty journal.
+    pub entry: i64,
+    /// The hash of the entry, in hexadecimal.
+    pub hash: String,
+}
+
+/// An entry of the journal's chain. A caller copies its content without reading all of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct JournalEntry {
+    /// The number of the entry. For a range of removed entries, that of the last one.
+    pub entry: i64,
+    /// The hash of the entry, in hexadecimal.
+    pub hash: String,
+    /// The content. `is` names its kind. It is empty where a copy has number and hash only.
+    #[serde(flatten)]
+    pub content: Map<String, Value>,
+}
+
+impl JournalEntry {
+    /// Returns the word for the kind of entry.
+    #[must_use]
+    pub fn is(&self) -> Option<&str> {
+        self.content.get("is").and_then(Value::as_str)
+    }
+
+    /// Returns the first entry of a range of removed ones.
+    #[must_use]
+    pub fn first(&self) -> Option<i64> {
+        self.content.get("first").filter(|_| self.is() == Some("removed")).and_then(Value::as_i64)
+    }
 }
 
 /// The state of a transaction.

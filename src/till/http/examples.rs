@@ -133,7 +133,7 @@ pub(super) fn status() -> Value {
     })
 }
 
-/// Entries of the journal: the last of a range of removed ones, and the end of a sale.
+/// Entries of the journal: the last of a range of removed ones, a close of day, and the end of a sale.
 pub(super) fn entries() -> Value {
     let (before, hash) = ("9f".repeat(32), "3c".repeat(32));
     json!({
@@ -142,7 +142,7 @@ pub(super) fn entries() -> Value {
         "entries": [
             { "entry": 40, "hash": before, "is": "removed", "first": 1 },
             { "entry": 41, "hash": "71".repeat(32), "is": "mark", "at": "2026-11-20T09:59:00.000Z",
-              "what": { "is": "begun", "gateway": 1_795_168_740_000_u64 } },
+              "what": { "is": "close", "number": 7, "sha256": "e5".repeat(32) }, "close": close() },
             { "entry": 42, "hash": hash, "is": "step", "at": "2026-11-20T10:00:07.250Z", "number": 17,
               "till": "till-1", "reference": "order-4711",
               "records": [{ "at": "2026-11-20T10:00:07.250Z", "is": "ended" }],
