@@ -7,6 +7,9 @@ readonly GLIBC=2.31
 readonly CARGO_ZIGBUILD=0.24.0 ZIG=0.15.2 CARGO_DEB=3.8.0
 # The programs that a board gets.
 readonly PROGRAMS=(pos-agent pos-front)
+# The program of a board that belongs to a fleet, and that of a fleet's server. Each has a package of its own. No server has the
+# architecture armhf.
+readonly UPLINK=pos-uplink SERVER=pos-fleet
 # A panic ends the program at once, so it needs no tables of the functions' stack frames. On ARMv7 they take 42 kB of
 # the agent.
 readonly NO_UNWINDING=-Cforce-unwind-tables=no
@@ -25,6 +28,12 @@ target_of() {
     amd64) echo x86_64-unknown-linux-gnu ;;
     *) fail "$1 is not known. The architectures are armhf, arm64, amd64" ;;
   esac
+}
+
+# Prints all programs for an architecture.
+programs_of() {
+  printf '%s\n' "${PROGRAMS[@]}" "$UPLINK"
+  [[ $1 == armhf ]] || echo "$SERVER"
 }
 
 # Prints the time that the packages contain: that of the last commit, or, in a source without its history, that of the

@@ -1,11 +1,15 @@
 //! Conditions that must hold for any bytes, for each parser of bytes from outside.
 //!
-//! Each file has a function `holds`. The fuzzer calls it with its inputs (`src/bin/`, one line per target), and
-//! `cargo test` calls it with the seeds in `seeds/NAME/` (`tests/fuzz`). Each finding becomes a seed.
+//! Each file has a function `holds`. The fuzzer calls it with its inputs (`src/bin/`, one line per target).
+//! `cargo test` calls it with the seeds in `seeds/NAME/` (`tests/fuzz`; for `fleet`, `crates/fleet/tests/fuzz`).
+//! Each finding becomes a seed.
 
 pub mod config_toml;
 pub mod escpos;
 pub mod first_boot;
+// The agent's tests include this file too, and the agent does not depend on the fleet's server.
+#[cfg(not(test))]
+pub mod fleet;
 pub mod gateway_answer;
 pub mod icc_data_response;
 pub mod journal_pages;
@@ -25,7 +29,7 @@ pub mod zvt;
 /// A target: its name, and the function that checks the conditions.
 pub type Target = (&'static str, fn(&[u8]));
 
-/// Every target.
+/// Every target but those of the fleet.
 pub const TARGETS: &[Target] = &[
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),

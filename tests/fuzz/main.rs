@@ -27,9 +27,11 @@ fn every_seed_holds() {
 #[test]
 fn every_target_has_seeds_and_a_program() {
     let targets: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(names(Path::new("fuzz/seeds")), targets);
+    // `crates/fleet/tests/fuzz` checks the targets of the fleet.
+    let own = |folder| names(Path::new(folder)).into_iter().filter(|name: &String| !name.starts_with("fleet"));
+    assert_eq!(own("fuzz/seeds").collect::<Vec<_>>(), targets);
     let programs: Vec<String> = targets.iter().map(|name| format!("{name}.rs")).collect();
-    assert_eq!(names(Path::new("fuzz/src/bin")), programs);
+    assert_eq!(own("fuzz/src/bin").collect::<Vec<_>>(), programs);
     for name in targets {
         assert!(names(&Path::new("fuzz/seeds").join(name)).len() > 1, "fuzz/seeds/{name}");
     }

@@ -24,6 +24,10 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
     ("pos-protocols", &["pos-till-api"], &[]),
+    ("pos-fleet-terms", &["pos-till-api"], &[]),
+    ("pos-broker", &["pos-fleet-terms"], &[]),
+    ("pos-uplink", &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-till-api"], &[]),
+    ("pos-fleet", &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-till-api"], &["pos-sim", "pos-uplink"]),
     (
         "pos-front",
         &["pos-daemon", "pos-first-boot", "pos-protocols", "pos-till-api"],
@@ -31,7 +35,17 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "pos-sim",
-        &["pos-keys", "pos-payment-service", "pos-protocols", "pos-reader-link", "pos-terms", "pos-till-api"],
+        &[
+            "pos-broker",
+            "pos-fleet-terms",
+            "pos-keys",
+            "pos-payment-service",
+            "pos-protocols",
+            "pos-reader-link",
+            "pos-terms",
+            "pos-till-api",
+            "pos-uplink",
+        ],
         &[],
     ),
     (
@@ -51,7 +65,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
-    ("pos-docs", &["pos-agent", "pos-core", "pos-gateway-model", "pos-words"], &[]),
+    ("pos-docs", &["pos-agent", "pos-core", "pos-fleet-terms", "pos-gateway-model", "pos-words"], &[]),
     (
         "pos-agent",
         &[
@@ -74,8 +88,16 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
 
 /// Pure crates. The next constant lists the crates that act or encrypt, which a pure crate must not use. The client of
 /// `pos-till-api` is an optional feature.
-const PURE: &[&str] =
-    &["pos-terms", "pos-till-api", "pos-core", "pos-gateway-model", "pos-reader-link", "pos-reconcile", "pos-words"];
+const PURE: &[&str] = &[
+    "pos-terms",
+    "pos-till-api",
+    "pos-core",
+    "pos-fleet-terms",
+    "pos-gateway-model",
+    "pos-reader-link",
+    "pos-reconcile",
+    "pos-words",
+];
 const ACTS: &[&str] = &["tokio", "rusqlite", "rustix", "hyper", "rustls", "reqwest", "ring"];
 
 #[test]

@@ -19,14 +19,22 @@ const NAMES: [&str; 6] = ["LICENSE", "LICENCE", "COPYING", "COPYRIGHT", "NOTICE"
 /// The folder with the texts of packages that contain none.
 const BY_HAND: &str = "packages/licences";
 
-/// The part of the list that Cargo does not know.
-const BESIDE_THE_PACKAGES: &str = "\
-The programs also contain:
-  SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html
-  Inter 4.1, some of its letters (the page's font, in pos-front alone): SIL Open Font License 1.1, the last text
-    https://github.com/rsms/inter
-  Rust's standard library: MIT OR Apache-2.0; the file rust-std.html next to this one lists its parts
-";
+/// The parts of the list that Cargo does not know, each with the only program that contains it, if there is one.
+const BESIDE_THE_PACKAGES: &[(Option<&str>, &str)] = &[
+    (
+        Some("pos-agent"),
+        "  SQLite (in libsqlite3-sys, in pos-agent alone): in the public domain, https://sqlite.org/copyright.html\n",
+    ),
+    (
+        Some(WITH_FONT),
+        "  Inter 4.1, some of its letters (the page's font, in pos-front alone): SIL Open Font License 1.1, the last text\n    \
+         https://github.com/rsms/inter\n",
+    ),
+    (None, "  Rust's standard library: MIT OR Apache-2.0; the file rust-std.html next to this one lists its parts\n"),
+];
+
+/// The program with the page.
+const WITH_FONT: &str = "pos-front";
 
 /// The file with the licence of the page's font.
 const FONT: &str = "packages/licences/inter";
@@ -62,15 +70,18 @@ struct Package {
     source: Option<String>,
 }
 
-/// Writes the list for one target.
-pub(crate) fn write(target: &str, file: &Path) -> Result<(), Error> {
+/// Writes the list of these programs for one target.
+pub(crate) fn write(target: &str, file: &Path, programs: &[String]) -> Result<(), Error> {
     let known: Metadata =
         serde_json::from_str(&cargo("metadata", &["--format-version", "1", "--filter-platform", target])?)?;
-    let programs = ["--package", "pos-agent", "--package", "pos-front", "--edges", "normal,no-proc-macro"];
-    let tree = cargo("tree", &[&programs[..], &["--target", target, "--prefix", "none", "--format", "{p}"]].concat())?;
-    let mut text = list(target, &built_in(&tree, known.packages)?, Path::new(BY_HAND))?;
-    let font = fs::read_to_string(FONT).map_err(|error| Error::File { file: FONT.into(), error })?;
-    let _ = write!(text, "\n---- Inter {}\n\n{font}", "-".repeat(60));
+    let of_programs: Vec<&str> = programs.iter().flat_map(|program| ["--package", program]).collect();
+    let form = ["--edges", "normal,no-proc-macro", "--target", target, "--prefix", "none", "--format", "{p}"];
+    let tree = cargo("tree", &[&of_programs[..], &form].concat())?;
+    let mut text = list(target, programs, &built_in(&tree, known.packages)?, Path::new(BY_HAND))?;
+    if programs.iter().any(|program| program == WITH_FONT) {
+        let font = fs::read_to_string(FONT).map_err(|error| Error::File { file: FONT.into(), error })?;
+        let _ = write!(text, "\n---- Inter {}\n\n{font}", "-".repeat(60));
+    }
     fs::write(file, text).map_err(|error| Error::File { file: file.to_owned(), error })
 }
 
@@ -99,7 +110,7 @@ fn built_in(tree: &str, known: Vec<Package>) -> Result<Vec<Package>, Error> {
 }
 
 /// Returns the whole list: the packages with the numbers of their texts, then the texts.
-fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Error> {
+fn list(target: &str, programs: &[String], packages: &[Package], by_hand: &Path) -> Result<String, Error> {
     let mut texts: Vec<String> = Vec::new();
     let (mut rows, mut missing) = (String::new(), Vec::new());
     for Package { name, version, license, manifest_path, .. } in packages {
@@ -122,9 +133,13 @@ fn list(target: &str, packages: &[Package], by_hand: &Path) -> Result<String, Er
         return Err(Error::Missing(missing));
     }
     let mut all = format!(
-        "The packages in pos-agent and pos-front {} for {target}, with their licences and the addresses of their sources.\n\n{rows}\n{BESIDE_THE_PACKAGES}",
+        "The packages in {} {} for {target}, with their licences and the addresses of their sources.\n\n{rows}\nThe \
+         programs also contain:\n",
+        programs.join(" and "),
         env!("CARGO_PKG_VERSION")
     );
+    let is_in = |whose: &Option<&str>| whose.is_none_or(|whose| programs.iter().any(|program| program == whose));
+    all.extend(BESIDE_THE_PACKAGES.iter().filter(|(whose, _)| is_in(whose)).map(|(_, part)| *part));
     for (at, text) in texts.iter().enumerate() {
         let _ = write!(all, "\n---- Text {} {}\n\n{text}", at + 1, "-".repeat(60));
     }
@@ -187,7 +202,7 @@ mod tests {
             package(root.path(), "a", &[("LICENSE-MIT", "Free\nfor all\n"), ("NOTICE", "By A\n")]),
             package(root.path(), "b", &[("license.txt", "Free  \r\nfor all\r\n\r\n")]),
         ];
-        let text = list("x", &packages, root.path()).unwrap();
+        let text = list("x", &[], &packages, root.path()).unwrap();
         assert_eq!(text.matches("Free\nfor all\n").count(), 1, "{text}");
         assert!(text.contains("  a 1.0.0: MIT; text 1, 2\n") && text.contains("  b 1.0.0: MIT; text 1\n"), "{text}");
         assert!(text.contains("By A\n"), "{text}");
@@ -198,11 +213,11 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let packages = [package(root.path(), "bare", &[("README.md", "MIT"), ("LICENSE", "\n")])];
         let by_hand = root.path().join("by-hand");
-        let error = list("x", &packages, &by_hand).unwrap_err();
+        let error = list("x", &[], &packages, &by_hand).unwrap_err();
         assert_eq!(error.to_string(), "no licence text for bare 1.0.0: put each into packages/licences/NAME");
         fs::create_dir(&by_hand).unwrap();
         fs::write(by_hand.join("bare"), "Free for all\n").unwrap();
-        assert!(list("x", &packages, &by_hand).unwrap().contains("Free for all"));
+        assert!(list("x", &[], &packages, &by_hand).unwrap().contains("Free for all"));
     }
 
     #[test]

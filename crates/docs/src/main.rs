@@ -1,6 +1,6 @@
 //! `pos-docs` writes the files that the packages contain in addition to the programs. Man pages and shell completions
-//! come from the command line definitions of the agent and the front. The licences cover everything that is built into
-//! these two programs. The tables of the manual are made from the agent. `packages/build` runs `pos-docs`, which is
+//! come from the programs' command line definitions. The licences cover everything that is built into a package's
+//! programs. The tables of the manual are made from the agent. `packages/build` runs `pos-docs`, which is
 //! never installed on a board.
 
 use std::error::Error;
@@ -13,15 +13,23 @@ use clap_complete::Shell;
 use pos_agent::till::http::description;
 use serde_json::Value;
 
-/// The front has no library, so its command line is included from its source file.
+/// The command line of each program is included from its source file, because the front has no library.
+#[path = "../../fleet/src/arguments.rs"]
+#[allow(dead_code, reason = "what is typed there is read by the fleet's server alone")]
+mod fleet_arguments;
+/// The same for the front.
 #[path = "../../front/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the front alone")]
 mod front_arguments;
 mod licences;
 mod man;
 mod manual;
+/// The same for the uplink.
+#[path = "../../uplink/src/arguments.rs"]
+#[allow(dead_code, reason = "what is typed there is read by the uplink alone")]
+mod uplink_arguments;
 
-/// Man pages, shell completions and licences of pos-agent and pos-front, for their packages.
+/// Man pages, shell completions and licences of the programs, for their packages.
 #[derive(Parser)]
 #[command(version)]
 struct Cli {
@@ -47,6 +55,9 @@ enum Work {
         target: String,
         /// The file to write
         file: PathBuf,
+        /// The programs
+        #[arg(default_values = ["pos-agent", "pos-front"])]
+        programs: Vec<String>,
     },
     /// Update the tables in the manual's pages
     Manual {
@@ -70,7 +81,7 @@ fn main() -> ExitCode {
     let done: Result<(), Box<dyn Error>> = match Cli::parse().work {
         Work::Man { folder } => man::write(&folder),
         Work::Completions { folder } => completions(&folder).map_err(Into::into),
-        Work::Licences { target, file } => licences::write(&target, &file).map_err(Into::into),
+        Work::Licences { target, file, programs } => licences::write(&target, &file, &programs).map_err(Into::into),
         Work::Manual { folder, check } => manual::update(&folder, check),
         Work::Openapi { file, check } => openapi(&file, check),
     };
@@ -119,9 +130,14 @@ fn write_open(text: &mut String, value: &Value, depth: usize) {
     text.push_str("\n}");
 }
 
-/// Returns the command lines of the programs on a board.
-fn programs() -> [clap::Command; 2] {
-    [pos_agent::cli::Arguments::command(), front_arguments::Arguments::command()]
+/// Returns the command lines of all programs.
+fn programs() -> [clap::Command; 4] {
+    [
+        pos_agent::cli::Arguments::command(),
+        front_arguments::Arguments::command(),
+        uplink_arguments::Arguments::command(),
+        fleet_arguments::Arguments::command(),
+    ]
 }
 
 fn completions(folder: &PathBuf) -> io::Result<()> {

@@ -31,6 +31,7 @@
 //! | the reader has faults | `reader/faults.rs`, `reader/flood.rs` |
 //! | a script sets the time of actions | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
 //! | a connection delays, drops or changes bytes, or is cut | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
+//! | many terminals show themselves to a fleet's server | `fleet.rs` `run`, `fleet/journal.rs` `grow` |
 //! | a till speaks ZVT to a terminal | `till.rs` `run`, `till/zvt.rs` `run` |
 //! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
@@ -42,6 +43,8 @@
 
 // Delay, drop, wrong bit and cut on any connection.
 pub mod fault;
+// Many terminals at the broker of a fleet.
+pub mod fleet;
 // The payment gateway as a program.
 pub mod gateway_args;
 // The receipt printer.

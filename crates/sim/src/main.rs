@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use pos_sim::{fault, gateway_args as gateway, printer, reader, shop, till};
+use pos_sim::{fault, fleet, gateway_args as gateway, printer, reader, shop, till};
 
 /// The simulated world around pos-agent: reader, gateway, printer, faults on a line, or a whole shop.
 #[derive(Parser)]
@@ -28,6 +28,8 @@ enum Device {
     Till(till::Args),
     /// Faults on a TCP connection: delay, loss, flipped bits, cuts.
     Fault(fault::FaultArgs),
+    /// Many terminals at the broker of a fleet, each with an identity and a journal of its own.
+    Fleet(fleet::FleetArgs),
 }
 
 /// `EX_USAGE` of sysexits.
@@ -54,6 +56,7 @@ async fn main() -> ExitCode {
         Device::Printer(args) => printer::run(args).await.map(|()| 0),
         Device::Till(args) => till::run(args).await,
         Device::Fault(args) => fault::run(args).await.map(|()| 0),
+        Device::Fleet(args) => fleet::run(args).await.map(|()| 0),
     };
     match done {
         Ok(code) => ExitCode::from(code),

@@ -170,12 +170,12 @@ impl Drop for FaultyLine {
 }
 
 /// A folder that is removed when this value is dropped.
-struct Folder {
-    path: PathBuf,
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
 }
 
 impl Folder {
-    fn make() -> io::Result<Self> {
+    pub(crate) fn make() -> io::Result<Self> {
         for _ in 0..16 {
             let mut random = [0; 6];
             getrandom::fill(&mut random).map_err(|error| io::Error::other(error.to_string()))?;

@@ -17,6 +17,7 @@ use self::front::Front;
 use self::program::Program;
 use super::{Options, Shop};
 use crate::fault::LineFaults;
+use crate::fleet;
 use crate::gateway;
 use crate::gateway_args::HostRulesArgs;
 use crate::reader::deck::{Chip, Tap};
@@ -25,14 +26,15 @@ use crate::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
 mod agent;
 mod card_menu;
 mod front;
-mod program;
+pub(crate) mod program;
 mod screen;
 mod till;
 
 /// The arguments of `cargo demo`.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  cargo demo\n  cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
+    after_help = "Examples:\n  cargo demo\n  cargo demo --fleet                                            (needs mosquitto and postgresql)\n  \
+    cargo demo --once --amount 12.34 --card chip-pin --entry insert\n  \
     cargo demo --once --amount 5.51 --card tap --entry tap        (declined: the cents choose the outcome)\n\n\
     Exit codes: 0 without --once; with --once those of the sale (pos-agent sale --help);\n\
     64 wrong usage; 70 a fault; 130 interrupted.\n\n\
@@ -54,6 +56,9 @@ pub struct Args {
     /// Print lines instead of the screen; this is the default without a terminal window, or when TERM is dumb
     #[arg(long, conflicts_with = "once")]
     plain: bool,
+    /// Show a fleet instead of a shop: five terminals, broker, database and the pages of their server
+    #[arg(long, exclusive = true)]
+    fleet: bool,
     /// Start without a connection to the gateway
     #[arg(long)]
     gateway_off: bool,
@@ -88,6 +93,10 @@ fn parse_card(name: &str) -> Result<&'static Card, String> {
 /// Returns `InvalidInput` if the card cannot be presented in this way. Other errors: the shop cannot be opened, or the
 /// agent cannot be built or started.
 pub async fn run(args: Args) -> io::Result<u8> {
+    if args.fleet {
+        fleet::demo::run(stopped()).await?;
+        return Ok(0);
+    }
     let entry = entry(&args)?;
     let (program, page) = programs(&args).await?;
     let on_screen = !args.once && !args.plain && screen::is_possible();
@@ -139,7 +148,8 @@ async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
     }
     note("the programs are built without the simulators; the first time takes a minute");
     let wanted: &[&str] = if args.once { &["pos-agent"] } else { &["pos-agent", "pos-front"] };
-    let folder = program::build(wanted).await?;
+    // Cargo selects the features of shared crates by the named packages, so both are always named.
+    let folder = program::build(&["pos-agent", "pos-front"], wanted).await?;
     Ok((folder.join("pos-agent"), (!args.once).then(|| folder.join("pos-front"))))
 }
 

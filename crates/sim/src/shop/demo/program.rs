@@ -117,13 +117,12 @@ fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
         .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.display())))
 }
 
-/// Builds the programs as for an installation, and returns their folder. Cargo reports on standard error.
-pub(super) async fn build(programs: &[&str]) -> io::Result<PathBuf> {
+/// Builds programs of these packages as for an installation, and returns their folder. Cargo reports on standard error.
+pub(crate) async fn build(packages: &[&str], programs: &[&str]) -> io::Result<PathBuf> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml")]);
-    // Always name both packages, because cargo selects the features of shared crates by the named packages.
-    build.args(["--package", "pos-agent", "--package", "pos-front"]);
+    build.args(packages.iter().flat_map(|package| ["--package", package]));
     build.args(programs.iter().flat_map(|program| ["--bin", program]));
     let me = std::env::current_exe()?;
     let folder = me.parent().ok_or_else(|| io::Error::other("this program has no folder"))?;

@@ -1,0 +1,312 @@
+//! A connection to the fleet's broker, for a terminal and for the server. Only this crate knows the MQTT client.
+//!
+//! Each connection has a client of its own, so a broken one leaves nothing behind: what it has not delivered is sent
+//! again from the server's cursor. The session is clean, and each side subscribes after each CONNACK, because a broker
+//! forgets subscriptions when it restarts and does not say so.
+
+// The clock, which a test can move.
+pub mod clock;
+// TLS: the trusted CA, and who this side is.
+pub mod tls;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use pos_fleet_terms::{LARGEST, Topic, WILL_DELAY_S};
+use rumqttc::mqttbytes::v5::{LastWill, LastWillProperties, PubAckReason, Publish, SubscribeReasonCode};
+use rumqttc::{
+    AckMode, AsyncClient, Event, EventLoop, IncomingPacketSizeLimit, MqttOptions, Packet, PublishOptions, QoS,
+    TlsConfiguration, Transport,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// The seconds for which the broker keeps the session. The last will needs them; nothing else does.
+const SESSION_S: u32 = 300;
+/// The room for a topic and the packet's head, in addition to a message.
+const HEAD: usize = 1024;
+/// The greatest number of messages of this side that wait for the connection.
+const QUEUE: usize = 16;
+/// The greatest number of messages of this side that wait for the broker's acknowledgement.
+const IN_FLIGHT: u16 = 64;
+/// The number of messages, in addition to those that the broker may send without an acknowledgement, after which the
+/// connection ends. Messages below quality 1 need no acknowledgement.
+const MOST_UNREAD: usize = 64;
+
+/// A broker, and who connects to it.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// The host's name, which its certificate must contain.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+    /// The trusted CA, and the own certificate.
+    pub tls: Arc<rustls::ClientConfig>,
+    /// The client's name. The broker ends an earlier connection with the same name.
+    pub name: String,
+    /// The seconds after which a silent connection is asked. A cut is noticed after twice this time.
+    pub keep_alive_s: u16,
+    /// The number of messages that the broker may send before it gets an acknowledgement.
+    pub unacknowledged: u16,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}:{}", self.name, self.host, self.port)
+    }
+}
+
+/// What the broker says when the client is gone without a farewell.
+#[derive(Clone, Debug)]
+pub struct Will {
+    /// The topic. The message is retained.
+    pub topic: Topic,
+    /// The message.
+    pub message: Vec<u8>,
+}
+
+/// What a connection says.
+#[derive(Debug)]
+pub enum Heard {
+    /// The broker accepts the client. Now it must subscribe.
+    Connected,
+    /// A message.
+    Message(Message),
+    /// The broker has refused a message of this client, for this reason.
+    Refused(String),
+}
+
+/// A message that has arrived.
+#[derive(Clone, Debug)]
+pub struct Message(Publish);
+
+impl Message {
+    /// Returns the topic.
+    #[must_use]
+    pub fn topic(&self) -> String {
+        String::from_utf8_lossy(&self.0.topic).into_owned()
+    }
+
+    /// Returns the content.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        &self.0.payload
+    }
+}
+
+/// The reason why a connection ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    /// The network, the broker, or a certificate.
+    #[error("{0}")]
+    Connection(String),
+    /// The broker does not let the client subscribe.
+    #[error("the broker refuses a subscription: {0}")]
+    Subscription(String),
+    /// The broker sends more than it may.
+    #[error("the broker sends more messages than it may before they are acknowledged")]
+    Flood,
+}
+
+/// A connection to the broker. It ends when it is dropped.
+#[derive(Debug)]
+pub struct Connection {
+    client: AsyncClient,
+    /// It has no bound of its own: a full queue would stop the task that also takes this side's messages. The broker's
+    /// right to send, and `unread`, bound it.
+    heard: mpsc::UnboundedReceiver<Result<Heard, Lost>>,
+    unread: Arc<AtomicUsize>,
+    polls: JoinHandle<()>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.polls.abort();
+    }
+}
+
+impl Connection {
+    /// Begins to connect. [`Self::heard`] tells the rest.
+    #[must_use]
+    pub fn open(endpoint: &Endpoint, will: Option<Will>) -> Self {
+        let (client, events) = AsyncClient::builder(options(endpoint, will)).capacity(QUEUE).build();
+        let (tell, heard) = mpsc::unbounded_channel();
+        let unread = Arc::new(AtomicUsize::new(0));
+        let most = usize::from(endpoint.unacknowledged) + MOST_UNREAD;
+        Self { client, heard, polls: tokio::spawn(poll(events, tell, Arc::clone(&unread), most)), unread }
+    }
+
+    /// Returns what the connection says next. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn heard(&mut self) -> Result<Heard, Lost> {
+        let heard = self.heard.recv().await;
+        self.unread.fetch_sub(1, Ordering::Relaxed);
+        heard.unwrap_or_else(|| Err(Lost::Connection("the connection ended".to_owned())))
+    }
+
+    /// Subscribes to these topics or patterns. A refusal ends the connection.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn subscribe(&self, topics: impl IntoIterator<Item = String>) -> Result<(), Lost> {
+        for topic in topics {
+            self.client.subscribe(topic, QoS::AtLeastOnce).await.map_err(gone)?;
+        }
+        Ok(())
+    }
+
+    /// Sends a message. The channel says whether the broker keeps it for those who come later.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn publish(&self, topic: &Topic, message: Vec<u8>) -> Result<(), Lost> {
+        let options = PublishOptions::new(QoS::AtLeastOnce).retain(topic.channel.is_retained());
+        self.client.publish(topic.to_string(), Bytes::from(message), options).await.map_err(gone)
+    }
+
+    /// Tells the broker that this message need not come again. Every message needs it.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn done(&self, message: &Message) -> Result<(), Lost> {
+        self.client.ack(&message.0).await.map_err(gone)
+    }
+}
+
+/// The waits between two connections. Each is random up to a time that doubles, so that the terminals of a fleet do not
+/// come back at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Waits {
+    first: Duration,
+    longest: Duration,
+    most: Duration,
+}
+
+impl Waits {
+    /// Creates waits: the first is at most `first`, and none is longer than `longest`.
+    #[must_use]
+    pub fn new(first: Duration, longest: Duration) -> Self {
+        Self { first, longest, most: first }
+    }
+
+    /// Returns the next wait.
+    pub fn next_wait(&mut self) -> Duration {
+        let wait = random_part(self.most);
+        self.most = (self.most * 2).min(self.longest);
+        wait
+    }
+
+    /// Begins with the first wait again, after a connection that was good.
+    pub fn begin_again(&mut self) {
+        self.most = self.first;
+    }
+}
+
+fn options(endpoint: &Endpoint, will: Option<Will>) -> MqttOptions {
+    let Endpoint { host, port, tls, name, keep_alive_s, unacknowledged } = endpoint;
+    let largest = u32::try_from(LARGEST + HEAD).unwrap_or(u32::MAX);
+    // Clients that were connected at once ask at different times.
+    let usual = Duration::from_secs((*keep_alive_s).into());
+    let keep_alive = (usual * 4 / 5 + random_part(usual * 2 / 5)).as_secs();
+    let mut options = MqttOptions::new(name.as_str(), (host.as_str(), *port));
+    options
+        .set_transport(Transport::tls_with_config(TlsConfiguration::Rustls(Arc::clone(tls))))
+        .set_keep_alive(u16::try_from(keep_alive).unwrap_or(u16::MAX).max(1))
+        .set_clean_start(true)
+        .set_session_expiry_interval(Some(SESSION_S))
+        .set_receive_maximum(Some(*unacknowledged))
+        // The client reserves memory for each message that may wait for the broker's acknowledgement.
+        .set_outgoing_inflight_upper_limit(IN_FLIGHT)
+        .set_incoming_packet_size_limit(IncomingPacketSizeLimit::Bytes(largest))
+        .set_ack_mode(AckMode::Manual);
+    if let Some(Will { topic, message }) = will {
+        let delay = LastWillProperties {
+            delay_interval: Some(WILL_DELAY_S),
+            payload_format_indicator: None,
+            message_expiry_interval: None,
+            content_type: None,
+            response_topic: None,
+            correlation_data: None,
+            user_properties: Vec::new(),
+        };
+        options.set_last_will(LastWill::new(topic.to_string(), message, QoS::AtLeastOnce, true, Some(delay)));
+    }
+    options
+}
+
+/// Passes on what the connection says, until it ends. It never waits for the reader.
+async fn poll(
+    mut events: EventLoop,
+    tell: mpsc::UnboundedSender<Result<Heard, Lost>>,
+    unread: Arc<AtomicUsize>,
+    most: usize,
+) {
+    loop {
+        let mut heard = match events.poll().await {
+            Ok(Event::Incoming(packet)) => match told(packet) {
+                None => continue,
+                Some(heard) => heard,
+            },
+            Ok(_) => continue,
+            Err(error) => Err(Lost::Connection(error.to_string())),
+        };
+        if unread.fetch_add(1, Ordering::Relaxed) >= most {
+            heard = Err(Lost::Flood);
+        }
+        let is_end = heard.is_err();
+        if tell.send(heard).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+fn told(packet: Packet) -> Option<Result<Heard, Lost>> {
+    match packet {
+        Packet::ConnAck(_) => Some(Ok(Heard::Connected)),
+        Packet::Publish(message) => Some(Ok(Heard::Message(Message(message)))),
+        Packet::SubAck(ack) => {
+            let refused = ack.return_codes.iter().find(|code| !matches!(code, SubscribeReasonCode::Success(_)));
+            refused.map(|code| Err(Lost::Subscription(format!("{code:?}"))))
+        }
+        // A publish that the access list denies looks like any other until here.
+        Packet::PubAck(ack) => match ack.reason {
+            PubAckReason::Success | PubAckReason::NoMatchingSubscribers => None,
+            reason => Some(Ok(Heard::Refused(format!("{reason:?}")))),
+        },
+        _ => None,
+    }
+}
+
+fn gone(error: rumqttc::ClientError) -> Lost {
+    Lost::Connection(error.to_string())
+}
+
+/// Returns a random part of a time.
+fn random_part(whole: Duration) -> Duration {
+    // Without random numbers all would wait equally long, which is worse but works.
+    whole / 1024 * (getrandom::u32().unwrap_or(512) % 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest_and_begin_again() {
+        let (first, longest) = (Duration::from_secs(60), Duration::from_secs(300));
+        let mut waits = Waits::new(first, longest);
+        for most in [60, 120, 240, 300, 300] {
+            assert!(waits.next_wait() <= Duration::from_secs(most));
+        }
+        assert_eq!(waits.most, longest);
+        waits.begin_again();
+        assert_eq!(waits.most, first);
+        let all: Vec<_> = (0..8).map(|_| Waits::new(first, longest).next_wait()).collect();
+        assert!(all.iter().any(|wait| *wait != all[0]), "{all:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! The configuration file `/etc/pos-fleet/fleet.toml`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pos_fleet_terms::Id;
+use serde::Deserialize;
+
+use crate::database::Database;
+use crate::enrol::Enrol;
+use crate::serve::Serve;
+
+/// The content of the file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FleetConfig {
+    /// The organisation, the third level of every topic.
+    pub org: Id,
+    /// How PostgreSQL is reached.
+    pub database: Database,
+    /// How the broker is reached, for `consume`.
+    pub broker: Option<Broker>,
+    /// The pages and the metrics, for `serve`.
+    #[serde(default)]
+    pub serve: Serve,
+    /// The port for certificates, for `enrol`.
+    pub enrol: Option<Enrol>,
+}
+
+/// How the broker is reached.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Broker {
+    /// The host's name, which its certificate must contain.
+    pub host: String,
+    /// The port.
+    #[serde(default = "usual_port")]
+    pub port: u16,
+    /// The fleet's CA (PEM).
+    pub ca: PathBuf,
+    /// The consumer's certificate (PEM).
+    pub certificate: PathBuf,
+    /// Its key (PEM).
+    pub key: PathBuf,
+}
+
+fn usual_port() -> u16 {
+    8883
+}
+
+/// The reason why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It cannot be read.
+    #[error("{}: cannot be read: {cause}", file.display())]
+    NotRead {
+        /// The file.
+        file: PathBuf,
+        /// The error of the operating system.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// It is not TOML, or a key is wrong, missing or not known.
+    #[error("{}: {why}", file.display())]
+    Wrong {
+        /// The file.
+        file: PathBuf,
+        /// The place and the error.
+        why: String,
+    },
+    /// A section is missing that the command needs.
+    #[error("{}: the section [{section}] is missing, which pos-fleet {section} needs", file.display())]
+    Missing {
+        /// The file.
+        file: PathBuf,
+        /// The section.
+        section: &'static str,
+    },
+}
+
+impl FleetConfig {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Fails if it cannot be read, or names the place and the error.
+    pub fn load(file: &Path) -> Result<Self, ConfigError> {
+        let text = fs::read_to_string(file).map_err(|cause| ConfigError::NotRead { file: file.to_owned(), cause })?;
+        let wrong = |error: toml::de::Error| ConfigError::Wrong {
+            file: file.to_owned(),
+            why: error.to_string().trim().to_owned(),
+        };
+        toml::from_str(&text).map_err(wrong)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("fleet.toml");
+        assert!(FleetConfig::load(&file).unwrap_err().to_string().contains("cannot be read"));
+        for (text, why) in [
+            ("org = \"Corner\"\n[database]\nurl = \"\"", "\"Corner\" is not 1 to 64 of a-z, 0-9 and -"),
+            ("org = \"corner\"\n[database]\nurl = \"\"\npassword = 1", "unknown field `password`"),
+            ("org = \"corner\"", "missing field `database`"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let said = FleetConfig::load(&file).unwrap_err().to_string();
+            assert!(said.contains(why) && said.contains("fleet.toml"), "{said}");
+        }
+        fs::write(&file, "org = \"corner\"\n[database]\nurl = \"host=/run/postgresql\"").unwrap();
+        assert!(FleetConfig::load(&file).unwrap().broker.is_none());
+    }
+}

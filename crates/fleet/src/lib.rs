@@ -1,0 +1,34 @@
+//! `pos-fleet`: the server of a fleet of terminals. It shows them, and can act on none.
+//!
+//! ```text
+//!  broker ── log, state, info, metric ──▶ consume ─▶ store ── one transaction ──▶ PostgreSQL
+//!     ▲                                      │
+//!     └──────────── ack, after the commit ───┘
+//!                                                                    │
+//!                  browser, Prometheus ◀── pages, metrics ── serve ◀─┘
+//! ```
+//!
+//! | file | content |
+//! |---|---|
+//! | `config` | `fleet.toml`, and its faults |
+//! | `ca` | the fleet's own CA: it signs certificates, and revokes them |
+//! | `consume` | messages become rounds, and cursors go back to the terminals |
+//! | `database` | the connection to PostgreSQL |
+//! | `enrol` | the port at which a terminal gets its certificate |
+//! | `serve` | pages for people and metrics for Prometheus: it only shows |
+//! | `store` | the database: its shape, and the transaction of a round |
+
+// The configuration file.
+pub mod config;
+// The fleet's own CA.
+pub mod ca;
+// From the broker into the database, and the cursors back.
+pub mod consume;
+// The connection to PostgreSQL.
+pub mod database;
+// The port at which a terminal gets its certificate.
+pub mod enrol;
+// Pages for people, and metrics for Prometheus.
+pub mod serve;
+// The database: its shape, and the transaction of a round.
+pub mod store;

@@ -1,0 +1,77 @@
+//! A mosquitto of its own, as the manual sets it up.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::pki::Pki;
+use crate::process::{Process, until};
+
+pub(crate) struct Broker {
+    dir: TempDir,
+    pub(crate) port: u16,
+    server: Process,
+}
+
+impl Broker {
+    pub(crate) fn start(pki: &Pki, org: &str) -> Self {
+        let dir = TempDir::new().unwrap();
+        // If another program takes this port first, the broker does not start, and the test says so.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let (certificate, key) = pki.make("broker", true);
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        let user = if rustix::process::getuid().is_root() { "user root\n" } else { "" };
+        let config = format!(
+            "{user}listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\nrequire_certificate true\n\
+             use_identity_as_username true\nallow_anonymous false\nacl_file {}\npersistence true\n\
+             persistence_location {}/\nautosave_interval 60\nmax_packet_size 65536\nmax_keepalive 300\n\
+             max_queued_messages 1000\nlog_type error\nlog_dest file {}\n",
+            pki.ca().display(),
+            certificate.display(),
+            key.display(),
+            at("acl"),
+            dir.path().display(),
+            at("log"),
+        );
+        fs::write(dir.path().join("config"), config).unwrap();
+        fs::write(dir.path().join("acl"), acl(org)).unwrap();
+        let server = run(&dir.path().join("config"), port);
+        Self { dir, port, server }
+    }
+
+    /// Kills the broker, removes what it has stored, and starts it again.
+    pub(crate) fn lose_everything(&mut self) {
+        self.server.kill();
+        let _ = fs::remove_file(self.dir.path().join("mosquitto.db"));
+        self.server = run(&self.dir.path().join("config"), self.port);
+    }
+}
+
+fn run(config: &PathBuf, port: u16) -> Process {
+    let server = Process::start(
+        Command::new("/usr/sbin/mosquitto")
+            .arg("-c")
+            .arg(config)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null()),
+    );
+    until("broker", Duration::from_secs(20), || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+    server
+}
+
+/// The access list of the recipe.
+fn acl(org: &str) -> String {
+    let mut acl = format!("user pos-fleet-consumer\ntopic write pos/1/{org}/+/ack\n");
+    for channel in ["state", "info", "log", "metric"] {
+        acl += &format!("topic read pos/1/{org}/+/{channel}\n");
+    }
+    for channel in ["state", "info", "log", "metric"] {
+        acl += &format!("\npattern write pos/1/{org}/%u/{channel}");
+    }
+    acl + &format!("\npattern read pos/1/{org}/%u/ack\n")
+}

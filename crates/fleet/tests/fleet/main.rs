@@ -1,0 +1,24 @@
+//! The fleet's server with a real broker, a real database and a real browser.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
+//! | `enrol` | codes, certificates and their renewal |
+//! | `serve` | the pages, and the metrics |
+//!
+//! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
+//! terminals: `POS_FLEET_TERMINALS=3000`.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+mod agents;
+mod broker;
+mod database;
+mod enrol;
+mod everything;
+mod pki;
+#[allow(dead_code, reason = "benches/store.rs uses the rest")]
+mod postgres;
+mod process;
+mod serve;
+mod terminals;
