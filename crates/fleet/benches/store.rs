@@ -2,6 +2,7 @@
 //! Both are durable. It needs Debian's `postgresql`: `cargo bench -p pos-fleet --bench store [-- ROWS]`.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails ends")]
+#![allow(clippy::print_stdout, clippy::float_arithmetic, reason = "a measurement prints its figures")]
 #![allow(dead_code, reason = "the test's cluster has more than a measurement needs")]
 
 use std::fmt::Write as _;

@@ -50,7 +50,7 @@ pub fn holds(bytes: &[u8]) {
         (1..=Batch::MOST).contains(&batch.entries.len())
             && batch.after >= 0
             && std::iter::once(batch.after).chain(numbers()).is_sorted_by(|one, next| one < next)
-            && numbers().last() == Some(batch.last())
+            && numbers().next_back() == Some(batch.last())
             && batch.entries.iter().all(|entry| entry.hash.len() == 64)
     });
 }

@@ -7,11 +7,15 @@ pub mod fleet_up;
 
 use serde_json::Value;
 
+/// The name of a target, and its conditions.
+pub type Target = (&'static str, fn(&[u8]));
+
 /// Every target of the fleet.
-pub const TARGETS: &[(&str, fn(&[u8]))] =
+pub const TARGETS: &[Target] =
     &[("fleet_down", fleet_down::holds), ("fleet_enrol", fleet_enrol::holds), ("fleet_up", fleet_up::holds)];
 
 /// Returns whether two values are the same. The JSON parser may read a fraction with another last bit than it wrote.
+#[allow(clippy::float_arithmetic, reason = "it compares what a parser has read")]
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) if one.is_f64() && other.is_f64() => {
