@@ -76,6 +76,8 @@ mod tests {
             let clock = clock.clone();
             async move { clock.sleep(3 * day).await }
         });
+        // The wait begins before the clock is moved.
+        tokio::task::yield_now().await;
         clock.move_on(2 * day);
         tokio::task::yield_now().await;
         assert!(!waits.is_finished());
