@@ -666,6 +666,7 @@ mod tests {
             "/v1/query",
             "/v1/payments/1",
             "/v1/metrics",
+            "/v1/journal",
             "/v1/log-level",
             "/v1/sessions",
             "/v1/sessions/current",
@@ -682,6 +683,7 @@ mod tests {
     /// The routes in the agent's description that the front does not pass on. They are for technicians and programs on
     /// the terminal, or `session` uses them itself.
     const KEPT: &[&str] = &[
+        "/v1/journal",
         "/v1/log-level",
         "/v1/metrics",
         "/v1/payments/{id}",

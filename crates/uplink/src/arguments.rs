@@ -11,7 +11,7 @@ const AFTER_HELP: &str = "\
 Examples:
   pos-uplink check                  show the faults of the configuration
   pos-uplink enrol K7QF2-…          get the terminal's certificate with a code
-  pos-uplink status                 show whether the fleet's server has everything
+  pos-uplink status                 show whether the server has everything
   systemctl start pos-uplink        show the terminal to the fleet's server
 
 Files: /etc/pos-agent/uplink.toml (an example is in
@@ -19,8 +19,8 @@ Files: /etc/pos-agent/uplink.toml (an example is in
 configuration must give the user pos-uplink the rights \"read\", \"totals\" and
 \"journal\" in a [[till.peer]]. The manual says how, in \"A fleet in an hour\".
 
-Exit codes: 0 done, 64 wrong usage, 65 refused, 69 not reached, 74 a file cannot
-be used, 78 the configuration is wrong.";
+Exit codes: 0 done, 64 wrong usage, 65 refused, 69 not reached, 74 a file
+cannot be used, 78 the configuration is wrong.";
 
 /// Shows a payment terminal to the server of its fleet. It can read the terminal, and do nothing else.
 #[derive(Debug, Parser)]
