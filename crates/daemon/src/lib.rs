@@ -8,6 +8,10 @@ pub mod secret;
 pub mod access;
 // Faults of a configuration file, each with line, key and remedy.
 pub mod settings;
+// A configuration file that a program reads into one type.
+pub mod config_file;
+// The signals that end a daemon.
+pub mod stop;
 // Connections that are supplied instead of opened.
 pub mod wire;
 // Connections with a deadline for the other end to read.

@@ -1,8 +1,8 @@
 //! The configuration file `/etc/pos-fleet/fleet.toml`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pos_daemon::config_file::{self, ConfigFileError};
 use pos_fleet_terms::Id;
 use serde::Deserialize;
 
@@ -51,23 +51,9 @@ fn usual_port() -> u16 {
 /// The reason why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// It cannot be read.
-    #[error("{}: cannot be read: {cause}", file.display())]
-    NotRead {
-        /// The file.
-        file: PathBuf,
-        /// The error of the operating system.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// It is not TOML, or a key is wrong, missing or not known.
-    #[error("{}: {why}", file.display())]
-    Wrong {
-        /// The file.
-        file: PathBuf,
-        /// The place and the error.
-        why: String,
-    },
+    /// The file itself, or a key in it.
+    #[error(transparent)]
+    File(#[from] ConfigFileError),
     /// A section is missing that the command needs.
     #[error("{}: the section [{section}] is missing, which pos-fleet {section} needs", file.display())]
     Missing {
@@ -84,17 +70,14 @@ impl FleetConfig {
     /// # Errors
     /// Fails if it cannot be read, or names the place and the error.
     pub fn load(file: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(file).map_err(|cause| ConfigError::NotRead { file: file.to_owned(), cause })?;
-        let wrong = |error: toml::de::Error| ConfigError::Wrong {
-            file: file.to_owned(),
-            why: error.to_string().trim().to_owned(),
-        };
-        toml::from_str(&text).map_err(wrong)
+        Ok(config_file::load(file)?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

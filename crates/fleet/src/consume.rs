@@ -146,7 +146,11 @@ impl Consumer {
                 }
             }
         }
-        let Stored { positions, entries, conflicts } = self.store.store(round).await?;
+        let stored = match self.store.store(round).await {
+            Err(error) if error.is_of_the_data() => self.one_by_one(&messages).await?,
+            stored => stored?,
+        };
+        let Stored { positions, entries, conflicts } = stored;
         tracing::debug!(entries, journals = positions.len(), "stored");
         for (terminal, journal, number) in conflicts {
             tracing::error!(%terminal, %journal, number, "two histories: another hash for a stored entry");
@@ -156,6 +160,31 @@ impl Consumer {
             connection.done(message).await?;
         }
         Ok(())
+    }
+
+    /// Stores messages one after the other, and leaves out those that the database refuses. A terminal with such data
+    /// must not hold up the others.
+    async fn one_by_one(&mut self, messages: &[Message]) -> Result<Stored, StoreError> {
+        let mut all = Stored::default();
+        for message in messages {
+            let mut round = Round::default();
+            // What is wrong with a message was said when it came.
+            if self.sort(message, &mut round).is_err() {
+                continue;
+            }
+            match self.store.store(round).await {
+                Ok(Stored { positions, entries, conflicts }) => {
+                    all.positions.extend(positions);
+                    all.entries += entries;
+                    all.conflicts.extend(conflicts);
+                }
+                Err(error) if error.is_of_the_data() => {
+                    tracing::error!(topic = %message.topic(), %error, "the database refuses a message: it is left out");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all)
     }
 
     /// Adds a message to a round. Returns the number of its entries.

@@ -11,15 +11,13 @@ use clap::Parser;
 use pos_broker::clock::Clock;
 use pos_broker::tls::{self, Own};
 use pos_broker::{Endpoint, Waits};
-use pos_daemon::logging;
 use pos_daemon::systemd::Notify;
+use pos_daemon::{logging, stop};
 use pos_fleet::ca::{self, CONSUMER, Ca};
 use pos_fleet::config::{Broker, ConfigError, FleetConfig};
 use pos_fleet::consume::Consumer;
 use pos_fleet::store::{self, Store};
 use pos_fleet::{database, enrol, serve};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::arguments::{Arguments, CaVerb, Code, Revoke, Seen, Verb};
@@ -100,7 +98,7 @@ impl Arguments {
         match &self.verb {
             Verb::Consume => runtime.block_on(consume(&self.config, config)),
             Verb::Serve => runtime.block_on(async {
-                let stopped = stopped()?;
+                let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
                 Notify::from_env().ready();
                 let served = serve::run(config.serve, config.database, now, stopped).await;
                 served.map_err(|error| match error {
@@ -109,7 +107,7 @@ impl Arguments {
                 })
             }),
             Verb::Enrol => runtime.block_on(async {
-                let stopped = stopped()?;
+                let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
                 let enrol = config.enrol.ok_or_else(|| missing("enrol"))?;
                 Notify::from_env().ready();
                 let served = enrol::run(enrol, config.database, now, stopped).await;
@@ -209,7 +207,7 @@ fn endpoint(broker: &Broker) -> Result<Endpoint, Stop> {
 async fn consume(file: &Path, config: FleetConfig) -> Result<(), Stop> {
     let missing = || ConfigError::Missing { file: file.to_owned(), section: "broker" };
     let endpoint = endpoint(config.broker.as_ref().ok_or_else(missing)?)?;
-    let stopped = stopped()?;
+    let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
     let notify = Notify::from_env();
     let mut waits = Waits::new(WAITS.0, WAITS.1);
     let mut is_stopped = stopped.clone();
@@ -233,19 +231,4 @@ async fn consume(file: &Path, config: FleetConfig) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-/// Returns a value that becomes true with SIGTERM or SIGINT.
-fn stopped() -> Result<watch::Receiver<bool>, Stop> {
-    let stopping = |kind| signal(kind).map_err(|error| Stop::Unreachable(error.to_string()));
-    let (mut terminate, mut interrupt) = (stopping(SignalKind::terminate())?, stopping(SignalKind::interrupt())?);
-    let (stop, stopped) = watch::channel(false);
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        stop.send_replace(true);
-    });
-    Ok(stopped)
 }

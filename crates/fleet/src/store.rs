@@ -324,6 +324,22 @@ pub enum StoreError {
     Json(serde_json::Error),
 }
 
+impl StoreError {
+    /// Returns whether the database refuses the data itself, so that another try would fail too (SQLSTATE classes 22,
+    /// 23 and 54).
+    #[must_use]
+    pub fn is_of_the_data(&self) -> bool {
+        match self {
+            Self::Database(error) => {
+                let code = error.code().map_or("", |code| code.code());
+                ["22", "23", "54"].iter().any(|class| code.starts_with(class))
+            }
+            Self::Later(_) => false,
+            Self::Json(_) => true,
+        }
+    }
+}
+
 /// The message of the database, without the values of a row.
 fn with_detail(error: &tokio_postgres::Error) -> String {
     error

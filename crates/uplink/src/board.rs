@@ -24,16 +24,16 @@ pub struct Board {
     clock: Clock,
     turn: Turn,
     used: Option<Which>,
-    files: watch::Receiver<Files>,
+    files: watch::Receiver<Stored>,
 }
 
-/// What the state folder contains, to notice a change.
-type Files = [Option<SystemTime>; 2];
+/// When the next pair was stored, to notice a new one.
+type Stored = Option<SystemTime>;
 
 impl Board {
     /// Creates the identity. `files` comes from [`watch_files`].
     #[must_use]
-    pub fn new(folder: Folder, ca: PathBuf, clock: Clock, files: watch::Receiver<Files>) -> Self {
+    pub fn new(folder: Folder, ca: PathBuf, clock: Clock, files: watch::Receiver<Stored>) -> Self {
         Self { folder, ca, clock, turn: Turn::default(), used: None, files }
     }
 
@@ -69,12 +69,6 @@ impl Identity for Board {
         if let Err(error) = self.folder.has_connected(which) {
             tracing::error!(%error, "the new certificate cannot replace the old one");
         }
-        // The files have moved, and are the same.
-        let now = files(&self.folder);
-        if which == Which::Next && self.files.has_changed().is_ok_and(|changed| changed) && *self.files.borrow() == now
-        {
-            self.files.mark_unchanged();
-        }
     }
 
     fn not_accepted(&mut self) {
@@ -90,23 +84,17 @@ impl Identity for Board {
     }
 }
 
-fn files(folder: &Folder) -> Files {
-    [Which::Present, Which::Next].map(|which| folder.changed_at(which))
-}
-
 /// Looks at the state folder until the receivers are gone.
 #[must_use]
-pub fn watch_files(folder: Folder) -> watch::Receiver<Files> {
-    let (tell, told) = watch::channel(files(&folder));
+pub fn watch_files(folder: Folder) -> watch::Receiver<Stored> {
+    let (tell, told) = watch::channel(folder.next_stored_at());
     tokio::spawn(async move {
         while !tell.is_closed() {
             tokio::time::sleep(LOOK).await;
             // A new pair is a change. That it takes the old one's place is none.
             tell.send_if_modified(|before| {
-                let now = files(&folder);
-                let is_new = now[1].is_some() && now[1] != before[1] || before[1].is_none() && now[0] != before[0];
-                *before = now;
-                is_new
+                let now = folder.next_stored_at();
+                now.is_some() && std::mem::replace(before, now) != now
             });
         }
     });

@@ -217,14 +217,10 @@ impl Folder {
         Ok(Some(Pair { which, certificate: self.path.join(certificate), key: self.path.join(key), validity }))
     }
 
-    /// Returns when a pair was stored, to notice a new one.
+    /// Returns when the next pair was stored, if there is one.
     #[must_use]
-    pub fn changed_at(&self, which: Which) -> Option<SystemTime> {
-        let name = match which {
-            Which::Present => CERTIFICATE,
-            Which::Next => NEXT_CERTIFICATE,
-        };
-        fs::metadata(self.path.join(name)).and_then(|file| file.modified()).ok()
+    pub fn next_stored_at(&self) -> Option<SystemTime> {
+        fs::metadata(self.path.join(NEXT_CERTIFICATE)).and_then(|file| file.modified()).ok()
     }
 
     /// Returns what the terminal needs now. A damaged pair counts as none.

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 /// The greatest size of a batch's entries in bytes. Several batches fit into a broker's queue for one terminal.
 const LARGEST_BATCH: usize = 32 * 1024;
-/// The records after which a transaction has another outcome, or needs a person.
-const OUTCOMES: [&str; 5] = ["ended", "held", "settled", "quarantined", "card-final"];
+/// The standings of a transaction that the server shows: an outcome, an unknown one, or a task for a person.
+const SHOWN: [&str; 3] = ["ended", "unconfirmed", "needs-a-person"];
 /// The fields that stay of an entry that is too large for a batch.
 const KEPT: [&str; 5] = ["is", "at", "number", "till", "what"];
 /// The greatest size of one of these fields, in bytes.
@@ -22,7 +22,7 @@ const LARGEST_SUMS: usize = 8 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kinds {
-    /// Outcomes, closes, and what else is about the journal itself.
+    /// Outcomes, unknown outcomes, closes, and what else is about the journal itself.
     #[default]
     Outcomes,
     /// Every entry.
@@ -48,12 +48,8 @@ impl Kinds {
     }
 
     fn chosen(self, entry: JournalEntry) -> JournalEntry {
-        let is_outcome = |entry: &JournalEntry| {
-            let records = entry.content.get("records").and_then(Value::as_array);
-            let mut words = records.into_iter().flatten().filter_map(|record| record["is"].as_str());
-            words.any(|word| OUTCOMES.contains(&word))
-        };
-        match self == Self::All || entry.is() != Some("step") || is_outcome(&entry) {
+        let standing = entry.content.get("facts").and_then(|facts| facts["standing"].as_str());
+        match self == Self::All || entry.is() != Some("step") || standing.is_some_and(|it| SHOWN.contains(&it)) {
             true => entry,
             false => JournalEntry { content: Map::new(), ..entry },
         }
@@ -102,20 +98,21 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_an_outcome_leaves_its_content_at_the_terminal() {
-        let step = |word: &str| json!({ "is": "step", "number": 17, "records": [{ "is": "asked" }, { "is": word }] });
+    fn a_step_on_the_way_leaves_its_content_at_the_terminal() {
+        let step = |standing: &str| json!({ "is": "step", "number": 17, "facts": { "standing": standing } });
         let mark = json!({ "is": "mark", "what": { "is": "close" } });
         let removed = json!({ "is": "removed", "first": 1 });
         let all = vec![
             entry(3, removed),
-            entry(4, step("started")),
-            entry(5, step("ended")),
-            entry(6, step("held")),
-            entry(7, mark),
+            entry(4, step("in-progress")),
+            entry(5, step("unconfirmed")),
+            entry(6, step("needs-a-person")),
+            entry(7, step("ended")),
+            entry(8, mark),
         ];
         let batch = Kinds::Outcomes.batch(2, read(all.clone()));
         let has_content = |batch: &Batch| batch.entries.iter().map(|it| !it.content.is_empty()).collect::<Vec<_>>();
-        assert_eq!(has_content(&batch), [true, false, true, true, true]);
+        assert_eq!(has_content(&batch), [true, false, true, true, true, true]);
         assert_eq!(Kinds::All.batch(2, read(all.clone())).entries, all);
         assert!(write(&batch).is_ok());
     }

@@ -1,8 +1,8 @@
 //! The configuration file `/etc/pos-agent/uplink.toml`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use pos_daemon::config_file::{self, ConfigFileError};
 use pos_fleet_terms::Id;
 use serde::Deserialize;
 
@@ -86,43 +86,19 @@ fn usual_keep_alive() -> u16 {
     120
 }
 
-/// The reason why the file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// It cannot be read.
-    #[error("{}: cannot be read: {cause}", file.display())]
-    NotRead {
-        /// The file.
-        file: PathBuf,
-        /// The error of the operating system.
-        #[source]
-        cause: std::io::Error,
-    },
-    /// It is not TOML, or a key is wrong, missing or not known.
-    #[error("{}: {why}", file.display())]
-    Wrong {
-        /// The file.
-        file: PathBuf,
-        /// The place and the error.
-        why: String,
-    },
-}
-
 impl UplinkConfig {
     /// Reads the file.
     ///
     /// # Errors
     /// Fails if it cannot be read, or names the place and the error.
-    pub fn load(file: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(file).map_err(|cause| ConfigError::NotRead { file: file.to_owned(), cause })?;
-        let wrong = |why: String| ConfigError::Wrong { file: file.to_owned(), why };
-        let config: Self = toml::from_str(&text).map_err(|error| wrong(error.to_string().trim().to_owned()))?;
+    pub fn load(file: &Path) -> Result<Self, ConfigFileError> {
+        let config: Self = config_file::load(file)?;
         // A broker refuses longer ones.
         if !(5..=300).contains(&config.broker.keep_alive_s) {
-            return Err(wrong("broker.keep-alive-s: write 5 to 300".to_owned()));
+            return Err(ConfigFileError::wrong(file, "broker.keep-alive-s: write 5 to 300"));
         }
         if !(5..=3600).contains(&config.broker.longest_wait_s) {
-            return Err(wrong("broker.longest-wait-s: write 5 to 3600".to_owned()));
+            return Err(ConfigFileError::wrong(file, "broker.longest-wait-s: write 5 to 3600"));
         }
         Ok(config)
     }
@@ -130,6 +106,8 @@ impl UplinkConfig {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

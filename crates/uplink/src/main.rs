@@ -12,8 +12,8 @@ use clap::Parser;
 use pos_broker::Waits;
 use pos_broker::clock::Clock;
 use pos_broker::tls;
-use pos_daemon::logging;
 use pos_daemon::systemd::{Notify, watchdog_interval};
+use pos_daemon::{logging, stop};
 use pos_uplink::board::{Board, renew, watch_files};
 use pos_uplink::certificate::{Folder, Need, Which};
 use pos_uplink::config::UplinkConfig;
@@ -21,7 +21,6 @@ use pos_uplink::enrol::{Port, enrol};
 use pos_uplink::link::{Place, Standing, Uplink};
 use pos_uplink::source::Agent;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use crate::arguments::{Arguments, Verb};
@@ -100,7 +99,7 @@ async fn run(config: UplinkConfig) -> Result<(), Stop> {
     tokio::spawn(watchdog());
     notify.ready();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "pos-uplink starts");
-    uplink.run(stopped()?).await;
+    uplink.run(stop::asked().map_err(|error| (74, error.to_string()))?).await;
     Ok(())
 }
 
@@ -165,21 +164,6 @@ fn status(config: &UplinkConfig) -> Result<(), Stop> {
     };
     say(&format!("certificate: {ends}{need}"));
     Ok(())
-}
-
-/// Returns a value that becomes true with SIGTERM or SIGINT.
-fn stopped() -> Result<watch::Receiver<bool>, Stop> {
-    let stopping = |kind| signal(kind).map_err(|error| (74, error.to_string()));
-    let (mut terminate, mut interrupt) = (stopping(SignalKind::terminate())?, stopping(SignalKind::interrupt())?);
-    let (stop, stopped) = watch::channel(false);
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        stop.send_replace(true);
-    });
-    Ok(stopped)
 }
 
 fn date(time: SystemTime) -> String {

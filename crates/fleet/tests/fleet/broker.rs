@@ -64,14 +64,7 @@ fn run(config: &PathBuf, port: u16) -> Process {
     server
 }
 
-/// The access list of the recipe.
+/// The access list that the recipe installs.
 fn acl(org: &str) -> String {
-    let mut acl = format!("user pos-fleet-consumer\ntopic write pos/1/{org}/+/ack\n");
-    for channel in ["state", "info", "log", "metric"] {
-        acl += &format!("topic read pos/1/{org}/+/{channel}\n");
-    }
-    for channel in ["state", "info", "log", "metric"] {
-        acl += &format!("\npattern write pos/1/{org}/%u/{channel}");
-    }
-    acl + &format!("\npattern read pos/1/{org}/%u/ack\n")
+    include_str!("../../../../packages/fleet/mosquitto.acl").replace("@ORG@", org)
 }

@@ -13,7 +13,7 @@ use crate::pki::Pki;
 use crate::process::{Process, now};
 use crate::terminals::Terminals;
 
-const ORG: &str = "corner-shops";
+pub(crate) const ORG: &str = "corner-shops";
 /// The terminals of which a copy runs under the same identity, and those whose journal runs under another one.
 const TWINS: u64 = 2;
 const CLONES: u64 = 2;
@@ -22,14 +22,14 @@ const AGENTS: u64 = 3;
 const LIMIT: Duration = Duration::from_secs(120);
 const DAY: u64 = 86_400;
 
-struct Server {
+pub(crate) struct Server {
     config: PathBuf,
     log: PathBuf,
     process: Process,
 }
 
 impl Server {
-    fn start(pki: &Pki, broker: &Broker, cluster: &Cluster) -> Self {
+    pub(crate) fn start(pki: &Pki, broker: &Broker, cluster: &Cluster) -> Self {
         let (certificate, key) = pki.make("pos-fleet-consumer", false);
         let (config, log) = (pki.folder().join("fleet.toml"), pki.folder().join("consumer.log"));
         let text = format!(
@@ -54,7 +54,7 @@ impl Server {
         self.process = run(&self.config, &self.log);
     }
 
-    fn said(&self) -> String {
+    pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 }

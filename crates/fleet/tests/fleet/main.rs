@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
 //! | `enrol` | codes, certificates and their renewal |
+//! | `refused` | a terminal whose data the database refuses |
 //! | `serve` | the pages, and the metrics |
 //!
 //! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
@@ -20,5 +21,6 @@ mod pki;
 #[allow(dead_code, reason = "benches/store.rs uses the rest")]
 mod postgres;
 mod process;
+mod refused;
 mod serve;
 mod terminals;

@@ -25,6 +25,8 @@ use crate::shop::demo::program;
 const TERMINALS: u64 = 5;
 /// The organisation.
 const ORG: &str = "corner-shops";
+/// The access list that a fleet's server installs.
+const ACL: &str = include_str!("../../../../packages/fleet/mosquitto.acl");
 /// The sales of a terminal in a day: one each few seconds, so that the pages change while somebody looks.
 const PER_DAY: &str = "10000";
 /// The time in which a program must be ready.
@@ -138,14 +140,7 @@ impl Fleet {
         let mut ca = Command::new(server);
         ca.args(["ca", "--name", "localhost", "--folder"]).arg(&self.folder.path);
         done(&mut ca).await?;
-        let mut acl = format!("user pos-fleet-consumer\ntopic write pos/1/{ORG}/+/ack\n");
-        for channel in ["state", "info", "log", "metric"] {
-            acl += &format!("topic read pos/1/{ORG}/+/{channel}\n");
-        }
-        for channel in ["state", "info", "log", "metric"] {
-            acl += &format!("\npattern write pos/1/{ORG}/%u/{channel}");
-        }
-        fs::write(self.path("acl"), acl + &format!("\npattern read pos/1/{ORG}/%u/ack\n"))?;
+        fs::write(self.path("acl"), ACL.replace("@ORG@", ORG))?;
         let user = if rustix::process::getuid().is_root() { "user root\n" } else { "" };
         let mosquitto = format!(
             "{user}listener {broker} 127.0.0.1\ncafile {folder}/ca.pem\ncertfile {folder}/broker.pem\n\
