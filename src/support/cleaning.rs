@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use pos_terms::card::mask_pans;
+use pos_terms::card::{is_id, mask_pans};
 use pos_terms::emv::luhn;
 
 /// The replacement for a secret.
@@ -33,6 +33,8 @@ const HIDDEN: usize = 2;
 const CREDENTIALS: [&str; 2] = ["/etc/pos-agent", "/run/credentials/pos-agent.service"];
 /// The keys that name a file with a secret, in the configurations of the agent and of the front.
 const FILES: [&str; 5] = ["token-file", "client-key-file", "password-file", "passphrase-file", "secret-file"];
+/// The fields of a transaction that hold an id. Support finds a payment by them.
+const IDS: [&str; 3] = ["paymentId", "earlierPayment", "merchantTransactionId"];
 /// The keys that name a credential of systemd.
 const NAMES: [&str; 2] = ["token-credential", "client-key-credential"];
 /// The words in keys of a configuration that mean that the value is private.
@@ -68,11 +70,34 @@ impl Cleaning {
 
     /// Returns the text without secrets and card numbers.
     pub(super) fn clean(&self, text: &str) -> String {
+        without_spread_numbers(&without_masked_numbers(&mask_pans(&self.without_secrets(text))))
+    }
+
+    /// Cleans every text of a transaction. A number in an id is a card number only by chance, so an id keeps its digits.
+    pub(super) fn clean_transaction(&self, transaction: &mut Value) {
+        match transaction {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if IDS.contains(&name.as_str()) && is_id(text) => {
+                            *text = self.without_secrets(text);
+                        }
+                        _ => self.clean_transaction(value),
+                    }
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.clean_transaction(value)),
+            Value::String(text) => *text = self.clean(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn without_secrets(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.secrets {
             text = without(&text, secret);
         }
-        without_spread_numbers(&without_masked_numbers(&mask_pans(&without_bearers(&without_keys(&text)))))
+        without_bearers(&without_keys(&text))
     }
 }
 
@@ -239,7 +264,7 @@ fn row_length(text: &str) -> usize {
 
 /// Removes card numbers with the same separator of points, commas or colons between all groups, such as
 /// `4111.1111.1111.1111`. `mask_pans` does not mask them, because it would also mask lists of amounts. In the archive,
-/// the loss of such a list is acceptable.
+/// the loss of such a list is acceptable. `mask_pans` has judged spaces and dashes, and it knows ids and dates.
 fn without_spread_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -265,7 +290,9 @@ fn without_spread_numbers(text: &str) -> String {
 fn spread_number(text: &str, first: usize) -> Option<usize> {
     let sign = text[first..].find(|c: char| c.is_ascii_digit())?;
     let sign = &text[first..first + sign];
-    let is_sign = sign.len() <= SIGN && sign.bytes().all(|byte| byte.is_ascii_punctuation() || byte == b' ');
+    let is_sign = sign.len() <= SIGN
+        && sign.bytes().all(|byte| byte.is_ascii_punctuation() || byte == b' ')
+        && !sign.bytes().all(|byte| matches!(byte, b' ' | b'-'));
     let (mut digits, mut end) = (text[..first].to_owned(), first);
     while is_sign && digits.len() <= *DIGITS.end() {
         let next = text[end..].strip_prefix(sign)?;
@@ -293,6 +320,8 @@ fn is_place(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn clean(text: &str) -> String {
@@ -312,6 +341,7 @@ mod tests {
                 "PIN ****, amount 12.34, 2026-11-22 05:31:04, 8ac7a4a18f476173900101011800aaaa",
             ),
             ("12345678-123-4761739001010119aaaaaaaaaaaaaaaa", "12345678-123-4761739001010119aaaaaaaaaaaaaaaa"),
+            ("12345678-2-686453013330172ce7faab8e0c97b899", "12345678-2-686453013330172ce7faab8e0c97b899"),
             ("****************", "****************"),
             ("4111.1111.1111.1111 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1!", "[card number] [card number]!"),
             ("41:11:11:11:11:11:11:11", "[card number]"),
@@ -319,6 +349,31 @@ mod tests {
         ] {
             assert_eq!(clean(text), expected);
         }
+    }
+
+    #[test]
+    fn a_transaction_keeps_its_ids_and_loses_card_numbers() {
+        let id = "686453013330172ce7faab8e0c97b899";
+        let mut transaction = json!({
+            "number": 4_761_739_001_010_119_u64,
+            "reference": "4761739001010119",
+            "merchantTransactionId": format!("12345678-2-{id}"),
+            "earlierPayment": "a-token-of-the-gateway",
+            "host": {"paymentId": id, "description": format!("of {id}"), "why": ["4761 7390 0101 0119"]},
+        });
+        let secrets = vec![Zeroizing::new("a-token-of-the-gateway".to_owned())];
+        Cleaning { secrets }.clean_transaction(&mut transaction);
+        let expected = json!({
+            "number": 4_761_739_001_010_119_u64,
+            "reference": "[card number]",
+            "merchantTransactionId": format!("12345678-2-{id}"),
+            "earlierPayment": "[secret]",
+            "host": {"paymentId": id, "description": "of [card number]ce7faab8e0c97b899", "why": ["[card number]"]},
+        });
+        assert_eq!(transaction, expected);
+        let mut track = json!({"paymentId": "4761739001010119D151220112345678"});
+        Cleaning { secrets: Vec::new() }.clean_transaction(&mut track);
+        assert!(!track.to_string().contains("0119"), "{track}");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 
 use pos_journal::{Inspection, Reading, inspect};
 
+use super::cleaning::Cleaning;
+
 /// The number of transactions in the archive.
 const LATEST: u64 = 200;
 
@@ -35,13 +37,15 @@ const FIELDS: [&str; 17] = [
 /// The included fields of the gateway's answer.
 const HOST_FIELDS: [&str; 5] = ["paymentId", "code", "description", "acquirerCode", "clearingIdentifier"];
 
-pub(super) fn parts(path: &Path) -> Vec<(&'static str, String)> {
+/// Returns the journal's parts, cleaned.
+pub(super) fn parts(path: &Path, cleaning: &Cleaning) -> [(&'static str, String); 2] {
     let told = match inspect(path) {
         Ok(inspection) => seen(&inspection),
         Err(error) => json!({ "error": error.to_string() }),
     };
-    let transactions = transactions(path).unwrap_or_else(|error| json!({ "error": error }).to_string());
-    vec![("journal.json", format!("{told:#}\n")), ("transactions.jsonl", transactions)]
+    let transactions =
+        transactions(path, cleaning).unwrap_or_else(|error| cleaning.clean(&json!({ "error": error }).to_string()));
+    [("journal.json", cleaning.clean(&format!("{told:#}\n"))), ("transactions.jsonl", transactions)]
 }
 
 fn seen(inspection: &Inspection) -> Value {
@@ -83,7 +87,7 @@ fn seen(inspection: &Inspection) -> Value {
 }
 
 /// Returns the latest transactions, one JSON object per line, oldest first.
-fn transactions(path: &Path) -> Result<String, String> {
+fn transactions(path: &Path, cleaning: &Cleaning) -> Result<String, String> {
     let mut reading = Reading::open(path).map_err(|error| error.to_string())?;
     let last = reading.last_number().map_err(|error| error.to_string())?;
     let mut text = String::new();
@@ -91,6 +95,7 @@ fn transactions(path: &Path) -> Result<String, String> {
         let whole = serde_json::to_value(transaction)?;
         let mut kept = picked(&whole, &FIELDS);
         kept["host"] = picked(&whole["host"], &HOST_FIELDS);
+        cleaning.clean_transaction(&mut kept);
         let _ = writeln!(text, "{kept}");
         Ok::<(), serde_json::Error>(())
     });

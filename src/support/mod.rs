@@ -147,10 +147,11 @@ fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, Stri
         parts.push(("front.toml", cleaning::without_secrets_and_paths(front)));
         parts.push(("front-log.txt", system::log("pos-front")));
     }
+    let mut parts: Vec<_> = parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect();
     if let Some(config) = &config {
-        parts.extend(journal::parts(&config.journal.path));
+        parts.extend(journal::parts(&config.journal.path, &cleaning));
     }
-    parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect()
+    parts
 }
 
 /// Returns the text of a file, or the reason why there is none.

@@ -15,7 +15,7 @@ use zeroize::Zeroize;
 use crate::emv::{TlvError, tlv};
 
 pub use facts::{CardFacts, ChipElements, Cryptogram, CryptogramKind, Cvm};
-pub use masking::mask_pans;
+pub use masking::{is_id, mask_pans};
 
 /// The maximum size of one sealed value, in bytes. The gateway accepts 2048 letters and digits, two for each byte
 /// (interface: Point of sale).

@@ -47,6 +47,23 @@ pub fn mask_pans(text: &str) -> String {
     masked.hidden.iter().zip(&chars).map(|(hidden, c)| if *hidden { '*' } else { *c }).collect()
 }
 
+/// Returns whether the whole text is an id (32 letters and digits) or our own gateway reference. Such a text contains a
+/// card number only by chance. The track 2 of a chip may have the same length and is neither.
+#[must_use]
+pub fn is_id(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    match rows(&chars, |c| c.is_ascii_alphanumeric()).as_slice() {
+        [id] => id.len() == chars.len() && is_id_word(&chars),
+        words @ [terminal, _, id] => {
+            terminal.start == 0
+                && id.end == chars.len()
+                && is_id_word(&chars[id.clone()])
+                && is_own_reference(&chars, words)
+        }
+        _ => false,
+    }
+}
+
 /// A text, and the characters to hide in it.
 struct Masked<'a> {
     chars: &'a [char],
@@ -200,26 +217,19 @@ fn groups(chars: &[char]) -> Vec<Group> {
     let words = rows(chars, |c| c.is_ascii_alphanumeric());
     let (mut spared, mut apart) = (vec![false; chars.len()], vec![false; chars.len()]);
     for (n, word) in words.iter().enumerate() {
-        let dash = |one: &Range<usize>, next: &Range<usize>| next.start == one.end + 1 && chars[one.end] == '-';
-        let is = |word: &Range<usize>, fits: fn(&char) -> bool| chars[word.clone()].iter().all(fits);
-        let has_letter = |word: &Range<usize>| !is(word, char::is_ascii_digit);
-        if word.len() == ID && has_letter(word) && !begins_as_track(&chars[word.clone()]) {
+        let dash = |one: &Range<usize>, next: &Range<usize>| is_dash(chars, one, next);
+        if is_id_word(&chars[word.clone()]) {
             apart[word.clone()].fill(true);
-            if let Some([terminal, number, _]) = n.checked_sub(2).map(|first| &words[first..=n])
-                && dash(terminal, number)
-                && dash(number, word)
-                && !has_letter(terminal)
-                && !has_letter(number)
-                && is(word, char::is_ascii_hexdigit)
-            {
-                spared[terminal.start..word.end].fill(true);
+            let own = n.checked_sub(2).map(|first| &words[first..=n]);
+            if let Some(own) = own.filter(|words| is_own_reference(chars, words)) {
+                spared[own[0].start..word.end].fill(true);
             }
         }
         let uuid = words.get(n..n + 5).filter(|parts| parts.iter().map(ExactSizeIterator::len).eq([8, 4, 4, 4, 12]));
         let joined = |parts: &&[Range<usize>]| parts.windows(2).all(|two| dash(&two[0], &two[1]));
         if let Some(parts) = uuid.filter(joined)
-            && parts.iter().all(|part| is(part, char::is_ascii_hexdigit))
-            && parts.iter().any(has_letter)
+            && parts.iter().all(|part| chars[part.clone()].iter().all(char::is_ascii_hexdigit))
+            && parts.iter().any(|part| has_letter(&chars[part.clone()]))
         {
             spared[word.start..parts[4].end].fill(true);
         }
@@ -233,6 +243,30 @@ fn groups(chars: &[char]) -> Vec<Group> {
     }
     let groups = rows(chars, |c| c.is_ascii_digit()).into_iter().filter(|group| !spared[group.start]);
     groups.map(|at| Group { is_apart: apart[at.start], at }).collect()
+}
+
+/// Returns whether a word is an id and not the beginning of a track.
+fn is_id_word(word: &[char]) -> bool {
+    word.len() == ID && has_letter(word) && !begins_as_track(word)
+}
+
+/// Returns whether these words, of which the last is an id, are our own gateway reference: terminal, number, id.
+fn is_own_reference(chars: &[char], words: &[Range<usize>]) -> bool {
+    let [terminal, number, id] = words else { return false };
+    is_dash(chars, terminal, number)
+        && is_dash(chars, number, id)
+        && !has_letter(&chars[terminal.clone()])
+        && !has_letter(&chars[number.clone()])
+        && chars[id.clone()].iter().all(char::is_ascii_hexdigit)
+}
+
+/// Returns whether a single dash separates two words.
+fn is_dash(chars: &[char], one: &Range<usize>, next: &Range<usize>) -> bool {
+    next.start == one.end + 1 && chars[one.end] == '-'
+}
+
+fn has_letter(word: &[char]) -> bool {
+    !word.iter().all(char::is_ascii_digit)
 }
 
 /// Returns the longest sequences of matching characters.
@@ -285,6 +319,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn an_id_is_known_by_its_whole_form() {
+        for (text, expected) in [
+            ("686453013330172ce7faab8e0c97b899", true),
+            ("8ac7a4a18f476173900101011800AAAA", true),
+            ("12345678-4-686453013330172ce7faab8e0c97b899", true),
+            ("12345678-4-686453013330172ce7faab8e0c97b89", false),
+            ("12345678-4-686453013330172ze7faab8e0c97b899", false),
+            ("12345678 4 686453013330172ce7faab8e0c97b899", false),
+            ("12a45678-4-686453013330172ce7faab8e0c97b899", false),
+            (" 686453013330172ce7faab8e0c97b899", false),
+            ("12345678901234567890123456789012", false),
+            ("4761739001010119D151220112345678", false),
+            ("4761739001010119", false),
+            ("", false),
+        ] {
+            assert_eq!(is_id(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn a_card_number_is_masked_however_it_is_written() {
