@@ -35,12 +35,24 @@ use pos_words::{Message, Sentence};
 use super::devices::GatewayControl;
 use super::engine::open_transactions::{Gate, OpenTransaction, OpenTransactions};
 use super::journal_writer::JournalWriter;
+use super::surroundings::Random;
 pub(super) use comparing::Beside;
 use comparing::{mark_of, number_of};
 pub(super) use looking_up::Linked;
 
 /// The time after a new journal's first transaction at which the agent asks for the payments of an earlier board.
 const AFTER_THE_FIRST: Duration = Duration::from_secs(600);
+
+/// The time over which terminals that start together spread their first requests. A list by date is long, and a shop's
+/// terminals ask for one account.
+const SPREAD: Duration = Duration::from_secs(30);
+
+/// Returns when to ask the gateway first, if nothing waits for its answer.
+pub(super) fn first_request(random: &Random, now: Duration) -> Duration {
+    // Without random numbers it is asked at once, as if something waited.
+    let part = random().map_or(0, |[byte, ..]| byte);
+    now + SPREAD * u32::from(part) / u32::from(u8::MAX)
+}
 
 /// The progress of the comparison with the gateway.
 #[derive(Debug)]
@@ -93,16 +105,17 @@ pub(super) struct OldCopy {
 }
 
 impl OldCopy {
-    /// Creates the state from the opened journal. A journal without transactions is not a copy.
-    pub(super) fn new(opened: &Opened, can_be_asked: bool) -> Self {
-        let known = opened.known_until_unix_ms.filter(|_| can_be_asked);
-        let is_new = can_be_asked && opened.known_until_unix_ms.is_none();
+    /// Creates the state from the opened journal. A journal without transactions is not a copy. `first` is the time of
+    /// the first request, absent if the gateway cannot be asked by date.
+    pub(super) fn new(opened: &Opened, first: Option<Duration>) -> Self {
+        let known = opened.known_until_unix_ms.filter(|_| first.is_some());
+        let is_new = first.is_some() && opened.known_until_unix_ms.is_none();
         Self {
             is_new,
-            comparison: match (known, is_new) {
-                (Some(_), _) => Comparison::Due(Duration::ZERO),
-                (None, true) => Comparison::Due(Duration::MAX),
-                (None, false) => Comparison::Finished,
+            comparison: match (first, is_new) {
+                (Some(_), true) => Comparison::Due(Duration::MAX),
+                (Some(first), false) => Comparison::Due(first),
+                (None, _) => Comparison::Finished,
             },
             known_until_unix_ms: known.unwrap_or_default(),
             first_unix_ms: opened.first_unix_ms,
@@ -138,6 +151,13 @@ impl OldCopy {
         }
     }
 
+    /// Makes the first request due, because something waits for its answer. Later requests keep their waits.
+    pub(super) fn is_waited_for(&mut self, now: Duration) {
+        if self.tries == 0 {
+            self.nudge(now);
+        }
+    }
+
     /// Notes that a transaction begins. For a new journal, the gateway is asked [`AFTER_THE_FIRST`] later, when the
     /// first customer has left.
     pub(super) fn sells(&mut self, now: Duration) {
@@ -163,6 +183,7 @@ impl OldCopy {
             }
             Comparison::Due(_) | Comparison::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
+                self.is_waited_for(Duration::ZERO);
                 None
             }
             _ => Some(Event::Restarted),
@@ -247,6 +268,7 @@ impl OldCopy {
             Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.waiting.push((number, reversal, now));
+                self.is_waited_for(now);
                 Gate::Holds(None)
             }
             // The transaction's wait for a person could not be recorded. This event tries to record it again.

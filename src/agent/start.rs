@@ -22,7 +22,7 @@ use super::identity::{Ground, Identity};
 use super::journal_writer::JournalWriter;
 use super::limits::Limits;
 use super::log_level::LogControl;
-use super::old_copy::OldCopy;
+use super::old_copy::{OldCopy, first_request};
 use super::operators::OperatorService;
 use super::refusals::RefusalLog;
 use super::surroundings::{BookWrapper, Random, Surroundings};
@@ -54,7 +54,9 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
     let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
     let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
-    let old_copy = OldCopy::new(&opened, can_be_asked_by_date(&config.gateway.assumptions));
+    let first = can_be_asked_by_date(&config.gateway.assumptions)
+        .then(|| first_request(&surroundings.random, clock.monotonic()));
+    let old_copy = OldCopy::new(&opened, first);
     let wires = DeviceWires { client, link, reader, from_reader, printers, from_printer };
     let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
     assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)

@@ -138,6 +138,10 @@ impl Agent {
         let Some(earlier) = self.to_be_looked_up(&wanted) else {
             let asked = (wanted.till.clone(), wanted.reference.clone());
             let answer = self.engine.begin(wanted);
+            if let Err(Refused::NotReady { .. }) = &answer {
+                // The till may have been refused until the gateway has been asked.
+                self.engine.old_copy.is_waited_for(self.engine.clock.monotonic());
+            }
             self.answer_begin(&asked, answer, reply);
             return;
         };

@@ -127,7 +127,7 @@ fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(A
     let (reader, from_reader) = pos_reader::nobody();
     let (link, printers, from_printer) = (Link::not_needed(), Vec::new(), mpsc::channel(1).1);
     let wires = DeviceWires { client, link, reader, from_reader, printers, from_printer };
-    let from_before = FromBefore { old_copy: OldCopy::new(&opened, false), journal, opened, wrapper: None };
+    let from_before = FromBefore { old_copy: OldCopy::new(&opened, None), journal, opened, wrapper: None };
     let tills = Wires { commands, progress: shop.teller.progress().clone() };
     let times = (shop.clock.clone(), Arc::clone(&shop.random));
     assemble(config, Ground::Training, shop.limits, times, from_before, wires, tills)

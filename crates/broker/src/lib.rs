@@ -10,8 +10,8 @@ pub mod clock;
 pub mod tls;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -32,9 +32,8 @@ const HEAD: usize = 1024;
 const QUEUE: usize = 16;
 /// The greatest number of messages of this side that wait for the broker's acknowledgement.
 const IN_FLIGHT: u16 = 64;
-/// The number of messages, in addition to those that the broker may send without an acknowledgement, after which the
-/// connection ends. Messages below quality 1 need no acknowledgement.
-const MOST_UNREAD: usize = 64;
+/// The memory of an unread message in addition to its topic and content, in bytes.
+const OF_A_MESSAGE: usize = 256;
 
 /// A broker, and who connects to it.
 #[derive(Clone)]
@@ -51,6 +50,9 @@ pub struct Endpoint {
     pub keep_alive_s: u16,
     /// The number of messages that the broker may send before it gets an acknowledgement.
     pub unacknowledged: u16,
+    /// The memory for messages that nobody has read yet, in bytes. The connection ends before they need more: mosquitto
+    /// 2.0.11 sends many times the number above, and messages below quality 1 need no acknowledgement.
+    pub most_unread: usize,
 }
 
 impl fmt::Debug for Endpoint {
@@ -107,18 +109,21 @@ pub enum Lost {
     #[error("the broker refuses a subscription: {0}")]
     Subscription(String),
     /// The broker sends more than it may.
-    #[error("the broker sends more messages than it may before they are acknowledged")]
-    Flood,
+    #[error("the broker sends messages faster than they are read, and {0} bytes are unread")]
+    Flood(usize),
 }
 
 /// A connection to the broker. It ends when it is dropped.
 #[derive(Debug)]
 pub struct Connection {
     client: AsyncClient,
-    /// It has no bound of its own: a full queue would stop the task that also takes this side's messages. The broker's
-    /// right to send, and `unread`, bound it.
+    /// It has no bound of its own: a full queue would stop the task that also takes this side's messages. `unread`
+    /// bounds it.
     heard: mpsc::UnboundedReceiver<Result<Heard, Lost>>,
+    /// The bytes of what nobody has read yet.
     unread: Arc<AtomicUsize>,
+    /// The reason why the connection ended.
+    ended: Arc<OnceLock<Lost>>,
     polls: JoinHandle<()>,
 }
 
@@ -135,8 +140,9 @@ impl Connection {
         let (client, events) = AsyncClient::builder(options(endpoint, will)).capacity(QUEUE).build();
         let (tell, heard) = mpsc::unbounded_channel();
         let unread = Arc::new(AtomicUsize::new(0));
-        let most = usize::from(endpoint.unacknowledged) + MOST_UNREAD;
-        Self { client, heard, polls: tokio::spawn(poll(events, tell, Arc::clone(&unread), most)), unread }
+        let ended = Arc::default();
+        let polls = tokio::spawn(poll(events, tell, Arc::clone(&unread), endpoint.most_unread, Arc::clone(&ended)));
+        Self { client, heard, unread, ended, polls }
     }
 
     /// Returns what the connection says next. Dropping the future loses nothing.
@@ -144,9 +150,9 @@ impl Connection {
     /// # Errors
     /// Fails when the connection has ended.
     pub async fn heard(&mut self) -> Result<Heard, Lost> {
-        let heard = self.heard.recv().await;
-        self.unread.fetch_sub(1, Ordering::Relaxed);
-        heard.unwrap_or_else(|| Err(Lost::Connection("the connection ended".to_owned())))
+        let Some(heard) = self.heard.recv().await else { return Err(self.lost()) };
+        self.unread.fetch_sub(size(&heard), Ordering::Relaxed);
+        heard
     }
 
     /// Subscribes to these topics or patterns. A refusal ends the connection.
@@ -155,7 +161,7 @@ impl Connection {
     /// Fails when the connection has ended.
     pub async fn subscribe(&self, topics: impl IntoIterator<Item = String>) -> Result<(), Lost> {
         for topic in topics {
-            self.client.subscribe(topic, QoS::AtLeastOnce).await.map_err(gone)?;
+            self.client.subscribe(topic, QoS::AtLeastOnce).await.map_err(|_| self.lost())?;
         }
         Ok(())
     }
@@ -166,7 +172,7 @@ impl Connection {
     /// Fails when the connection has ended.
     pub async fn publish(&self, topic: &Topic, message: Vec<u8>) -> Result<(), Lost> {
         let options = PublishOptions::new(QoS::AtLeastOnce).retain(topic.channel.is_retained());
-        self.client.publish(topic.to_string(), Bytes::from(message), options).await.map_err(gone)
+        self.client.publish(topic.to_string(), Bytes::from(message), options).await.map_err(|_| self.lost())
     }
 
     /// Tells the broker that this message need not come again. Every message needs it.
@@ -174,7 +180,12 @@ impl Connection {
     /// # Errors
     /// Fails when the connection has ended.
     pub async fn done(&self, message: &Message) -> Result<(), Lost> {
-        self.client.ack(&message.0).await.map_err(gone)
+        self.client.ack(&message.0).await.map_err(|_| self.lost())
+    }
+
+    /// The client can only say that its queue is closed.
+    fn lost(&self) -> Lost {
+        self.ended.get().cloned().unwrap_or_else(|| Lost::Connection("the connection ended".to_owned()))
     }
 }
 
@@ -208,7 +219,7 @@ impl Waits {
 }
 
 fn options(endpoint: &Endpoint, will: Option<Will>) -> MqttOptions {
-    let Endpoint { host, port, tls, name, keep_alive_s, unacknowledged } = endpoint;
+    let Endpoint { host, port, tls, name, keep_alive_s, unacknowledged, .. } = endpoint;
     let largest = u32::try_from(LARGEST + HEAD).unwrap_or(u32::MAX);
     // Clients that were connected at once ask at different times.
     let usual = Duration::from_secs((*keep_alive_s).into());
@@ -245,6 +256,7 @@ async fn poll(
     tell: mpsc::UnboundedSender<Result<Heard, Lost>>,
     unread: Arc<AtomicUsize>,
     most: usize,
+    ended: Arc<OnceLock<Lost>>,
 ) {
     loop {
         let mut heard = match events.poll().await {
@@ -255,14 +267,28 @@ async fn poll(
             Ok(_) => continue,
             Err(error) => Err(Lost::Connection(error.to_string())),
         };
-        if unread.fetch_add(1, Ordering::Relaxed) >= most {
-            heard = Err(Lost::Flood);
+        let bytes = unread.fetch_add(size(&heard), Ordering::Relaxed) + size(&heard);
+        if bytes > most {
+            heard = Err(Lost::Flood(bytes));
         }
-        let is_end = heard.is_err();
-        if tell.send(heard).is_err() || is_end {
+        let lost = heard.as_ref().err().cloned();
+        if let Some(lost) = &lost {
+            ended.get_or_init(|| lost.clone());
+        }
+        if tell.send(heard).is_err() || lost.is_some() {
             return;
         }
     }
+}
+
+/// Returns the memory of what is heard, in bytes.
+fn size(heard: &Result<Heard, Lost>) -> usize {
+    let content = match heard {
+        Ok(Heard::Message(Message(message))) => message.topic.len() + message.payload.len(),
+        Ok(Heard::Refused(why)) => why.len(),
+        Ok(Heard::Connected) | Err(_) => 0,
+    };
+    OF_A_MESSAGE + content
 }
 
 fn told(packet: Packet) -> Option<Result<Heard, Lost>> {
@@ -280,10 +306,6 @@ fn told(packet: Packet) -> Option<Result<Heard, Lost>> {
         },
         _ => None,
     }
-}
-
-fn gone(error: rumqttc::ClientError) -> Lost {
-    Lost::Connection(error.to_string())
 }
 
 /// Returns a random part of a time.

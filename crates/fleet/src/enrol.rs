@@ -171,7 +171,7 @@ fn code_digest(typed: &str) -> Vec<u8> {
     digest(&SHA256, meant.collect::<String>().as_bytes()).as_ref().to_vec()
 }
 
-/// Serves the port until `stopped` is true.
+/// Serves the port until `stopped` is true. `ready` is called as soon as it accepts connections.
 ///
 /// # Errors
 /// Fails if a file cannot be used, or if the database or the address is not there at the start.
@@ -179,9 +179,11 @@ pub async fn run(
     settings: Enrol,
     database: Database,
     now: fn() -> SystemTime,
+    ready: impl FnOnce(),
     stopped: watch::Receiver<bool>,
 ) -> Result<(), EnrolError> {
     let listener = TcpListener::bind(settings.listen).await?;
+    ready();
     serve(settings, database, now, listener, stopped).await
 }
 

@@ -26,6 +26,8 @@ use crate::arguments::{Arguments, CaVerb, Code, Revoke, Seen, Verb};
 const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 /// The messages of terminals that wait for the database.
 const UNACKNOWLEDGED: u16 = 1_000;
+/// The memory for them, in bytes: everything that the recipe's broker keeps for the server.
+const MOST_UNREAD: usize = 256 * 1024 * 1024;
 /// The days for which the certificates of the servers last. Some systems refuse longer ones.
 const SERVER_DAYS: u32 = 820;
 
@@ -99,8 +101,8 @@ impl Arguments {
             Verb::Consume => runtime.block_on(consume(&self.config, config)),
             Verb::Serve => runtime.block_on(async {
                 let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
-                Notify::from_env().ready();
-                let served = serve::run(config.serve, config.database, now, stopped).await;
+                let ready = || Notify::from_env().ready();
+                let served = serve::run(config.serve, config.database, now, ready, stopped).await;
                 served.map_err(|error| match error {
                     serve::ServeError::Listen(..) => Stop::Unreachable(error.to_string()),
                     setting => Stop::Config(format!("{}: {setting}", self.config.display())),
@@ -109,8 +111,8 @@ impl Arguments {
             Verb::Enrol => runtime.block_on(async {
                 let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
                 let enrol = config.enrol.ok_or_else(|| missing("enrol"))?;
-                Notify::from_env().ready();
-                let served = enrol::run(enrol, config.database, now, stopped).await;
+                let ready = || Notify::from_env().ready();
+                let served = enrol::run(enrol, config.database, now, ready, stopped).await;
                 served.map_err(|error| Stop::Unreachable(error.to_string()))
             }),
             Verb::Check => check(&self.config, &config),
@@ -200,6 +202,7 @@ fn endpoint(broker: &Broker) -> Result<Endpoint, Stop> {
         name: CONSUMER.to_owned(),
         keep_alive_s: 30,
         unacknowledged: UNACKNOWLEDGED,
+        most_unread: MOST_UNREAD,
     })
 }
 

@@ -157,7 +157,8 @@ impl Shared {
 
 type App = State<Arc<Shared>>;
 
-/// Serves until it is stopped. A database that is gone is asked again with the next request.
+/// Serves until it is stopped. A database that is gone is asked again with the next request. `ready` is called as soon
+/// as the address accepts connections.
 ///
 /// # Errors
 /// Fails if a setting is wrong, or if the address is in use.
@@ -165,11 +166,13 @@ pub async fn run(
     settings: Serve,
     database: Database,
     now: fn() -> SystemTime,
+    ready: impl FnOnce(),
     stopped: watch::Receiver<bool>,
 ) -> Result<(), ServeError> {
     settings.check()?;
     let address = settings.listen;
     let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
+    ready();
     run_on(listener, settings, database, now, stopped).await
 }
 

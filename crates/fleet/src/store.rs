@@ -4,19 +4,26 @@
 //! by terminal, journal and number. The cursor moves in the same transaction, and the terminals hear it after the
 //! commit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::pin::pin;
 
 use pos_fleet_terms::{Batch, Id, Info, Metrics, State};
 use pos_till_api::JournalEntry;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
 /// The changes of the database's shape, in their order. One that was published never changes.
 const MIGRATIONS: &[&str] = &[include_str!("store/0001.sql")];
 /// The longest name of a person that is stored, in characters.
 const LONGEST_NAME: usize = 100;
+/// The entries by which one round moves a cursor. A terminal that fills no gap must not make the database read all that
+/// it has sent since, again and again.
+const FARTHEST: i64 = 10_000;
 /// The lock of a migration, so that two programs do not make it at once.
 const MIGRATION_LOCK: i64 = 0x706f_735f_666c_6565;
 
@@ -65,34 +72,37 @@ pub struct Stored {
     pub conflicts: Vec<(String, String, i64)>,
 }
 
-/// One row of `entry` for each index.
-#[derive(Default)]
-struct Columns {
-    terminal: Vec<String>,
-    journal: Vec<String>,
-    number: Vec<i64>,
-    first: Vec<i64>,
-    digest: Vec<Vec<u8>>,
-    kind: Vec<Option<String>>,
-    at: Vec<Option<OffsetDateTime>>,
-    body: Vec<Option<Value>>,
+/// A row of `entry`.
+struct Row {
+    terminal: String,
+    journal: String,
+    number: i64,
+    first: i64,
+    digest: Vec<u8>,
+    kind: Option<String>,
+    at: Option<OffsetDateTime>,
+    body: Option<Value>,
 }
 
-impl Columns {
-    fn push(&mut self, terminal: &Id, journal: &str, entry: JournalEntry) {
-        let kind = entry.is().map(clean);
+impl Row {
+    fn new(terminal: &Id, journal: &str, entry: JournalEntry) -> Self {
         let at = entry.content.get("at").and_then(Value::as_str);
-        self.at.push(at.and_then(|at| OffsetDateTime::parse(at, &Rfc3339).ok()));
-        self.first.push(entry.first().unwrap_or(entry.entry));
-        self.terminal.push(terminal.to_string());
-        self.journal.push(journal.to_owned());
-        self.number.push(entry.entry);
-        // The batch was checked when it was read, so these are 32 bytes.
-        self.digest.push(hex::decode(&entry.hash).unwrap_or_default());
-        self.kind.push(kind);
-        self.body.push((!entry.content.is_empty()).then(|| Value::Object(without_nul(entry.content))));
+        Self {
+            terminal: terminal.to_string(),
+            journal: journal.to_owned(),
+            number: entry.entry,
+            first: entry.first().unwrap_or(entry.entry),
+            // The batch was checked when it was read, so these are 32 bytes.
+            digest: hex::decode(&entry.hash).unwrap_or_default(),
+            kind: entry.is().map(clean),
+            at: at.and_then(|at| OffsetDateTime::parse(at, &Rfc3339).ok()),
+            body: (!entry.content.is_empty()).then(|| Value::Object(without_nul(entry.content))),
+        }
     }
 }
+
+/// The last entry of each journal, of those without a gap: terminal and journal.
+type Ends = BTreeMap<(String, String), i64>;
 
 impl Store {
     /// Takes over a connection, and brings the database to this version's shape.
@@ -129,35 +139,53 @@ impl Store {
     /// # Errors
     /// Fails if the database does not commit.
     pub async fn store(&mut self, round: Round) -> Result<Stored, StoreError> {
+        let Round { batches, begins, states, infos, metrics } = round;
+        let mut journals: BTreeSet<_> =
+            begins.into_iter().map(|(terminal, journal)| (terminal.to_string(), clean(&journal))).collect();
+        let mut rows = Vec::new();
+        for (terminal, batch) in batches {
+            journals.insert((terminal.to_string(), batch.journal.clone()));
+            rows.extend(batch.entries.into_iter().map(|entry| Row::new(&terminal, &batch.journal, entry)));
+        }
+        let facts = (states, infos, metrics);
+        match self.attempt(&journals, &rows, &facts, true).await {
+            // An entry after the cursor is stored, although the cursor says that there is none.
+            Err(StoreError::Database(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+                self.attempt(&journals, &rows, &facts, false).await
+            }
+            stored => stored,
+        }
+    }
+
+    /// Stores a round in one transaction. `trusts` means that entries after a cursor without a gap are new.
+    async fn attempt(
+        &mut self,
+        journals: &BTreeSet<(String, String)>,
+        rows: &[Row],
+        (states, infos, metrics): &(Vec<(Id, State)>, Vec<(Id, Info)>, Vec<(Id, Metrics)>),
+        trusts: bool,
+    ) -> Result<Stored, StoreError> {
         let change = self.client.transaction().await?;
         let mut stored = Stored::default();
-        let begins = round.begins.into_iter().map(|(terminal, journal)| (terminal.to_string(), clean(&journal)));
-        let mut journals: BTreeSet<_> = begins.collect();
-        let mut columns = Columns::default();
-        for (terminal, batch) in round.batches {
-            journals.insert((terminal.to_string(), batch.journal.clone()));
-            for entry in batch.entries {
-                columns.push(&terminal, &batch.journal, entry);
-            }
-        }
         if !journals.is_empty() {
-            lock(&change, &journals).await?;
-            stored.entries = insert(&change, &columns).await?;
-            // A comparison takes longer than everything else. Without a repeated entry there is nothing to compare.
-            if stored.entries < columns.number.len() as u64 {
-                stored.conflicts = conflicts(&change, &columns).await?;
+            let ends = lock(&change, journals).await?;
+            let (new, others) = parted(rows, if trusts { ends } else { Ends::new() });
+            stored.entries = copy(&change, &new).await? + insert(&change, &others).await?;
+            // Without a repeated entry there is nothing to compare.
+            if stored.entries < rows.len() as u64 {
+                stored.conflicts = conflicts(&change, &others).await?;
             }
-            stored.positions = advance(&change, &journals).await?;
+            stored.positions = advance(&change, journals).await?;
         }
-        for (terminal, state) in round.states {
-            stored.conflicts.extend(show(&change, &terminal, &state).await?);
+        for (terminal, state) in states {
+            stored.conflicts.extend(show(&change, terminal, state).await?);
         }
-        for (terminal, info) in round.infos {
-            put(&change, &terminal, "info = excluded.info", "info", serde_json::to_value(info)).await?;
+        for (terminal, info) in infos {
+            put(&change, terminal, "info = excluded.info", "info", serde_json::to_value(info)).await?;
         }
-        for (terminal, metrics) in round.metrics {
+        for (terminal, metrics) in metrics {
             let set = "metrics = excluded.metrics, metrics_at = now()";
-            put(&change, &terminal, set, "metrics", serde_json::to_value(metrics)).await?;
+            put(&change, terminal, set, "metrics", serde_json::to_value(metrics)).await?;
         }
         change.commit().await?;
         Ok(stored)
@@ -178,26 +206,76 @@ fn position(row: &tokio_postgres::Row) -> Position {
     Position { terminal: row.get(0), journal: row.get(1), number: row.get(2), gap: row.get(3) }
 }
 
-/// Locks the cursors of these journals, in one order, so that two consumers do not wait for each other.
-async fn lock(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<(), StoreError> {
+/// Locks the cursors of these journals, in one order, so that two consumers do not wait for each other. Returns those
+/// without a gap.
+async fn lock(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<Ends, StoreError> {
     let (terminals, names): (Vec<_>, Vec<_>) = journals.iter().cloned().unzip();
     let insert = "insert into terminal_cursor (terminal, journal) select * from unnest($1::text[], $2::text[])
         on conflict (terminal, journal) do nothing";
     change.execute(insert, &[&terminals, &names]).await?;
-    let select = "select 1 from terminal_cursor c join unnest($1::text[], $2::text[]) k(terminal, journal)
+    let select = "select c.terminal, c.journal, c.number, c.gap from terminal_cursor c
+        join unnest($1::text[], $2::text[]) k(terminal, journal)
         using (terminal, journal) order by c.terminal, c.journal for update of c";
-    change.execute(select, &[&terminals, &names]).await?;
-    Ok(())
+    let rows = change.query(select, &[&terminals, &names]).await?;
+    let whole = rows.iter().map(position).filter(|position| !position.gap);
+    Ok(whole.map(|position| ((position.terminal, position.journal), position.number)).collect())
 }
 
-/// Stores the entries that are new. Returns their number.
-async fn insert(change: &Transaction<'_>, columns: &Columns) -> Result<u64, StoreError> {
-    let Columns { terminal, journal, number, first, digest, kind, at, body } = columns;
+/// Parts the rows that the database cannot have from those that it may have.
+fn parted(rows: &[Row], mut ends: Ends) -> (Vec<&Row>, Vec<&Row>) {
+    rows.iter().partition(|row| match ends.get_mut(&(row.terminal.clone(), row.journal.clone())) {
+        Some(end) if row.number > *end => {
+            *end = row.number;
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Stores entries that are new. Returns their number.
+async fn copy(change: &Transaction<'_>, rows: &[&Row]) -> Result<u64, StoreError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    let copy = "copy entry (terminal, journal, number, first, digest, kind, at, body) from stdin binary";
+    let types =
+        [Type::TEXT, Type::TEXT, Type::INT8, Type::INT8, Type::BYTEA, Type::TEXT, Type::TIMESTAMPTZ, Type::JSONB];
+    let mut writer = pin!(BinaryCopyInWriter::new(change.copy_in(copy).await?, &types));
+    for Row { terminal, journal, number, first, digest, kind, at, body } in rows {
+        writer.as_mut().write(&[terminal, journal, number, first, digest, kind, at, body]).await?;
+    }
+    Ok(writer.finish().await?)
+}
+
+/// Stores those entries that are new. Returns their number.
+async fn insert(change: &Transaction<'_>, rows: &[&Row]) -> Result<u64, StoreError> {
+    if rows.is_empty() {
+        return Ok(0);
+    }
     let insert = "insert into entry (terminal, journal, number, first, digest, kind, at, body)
         select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bytea[], $6::text[],
             $7::timestamptz[], $8::jsonb[])
         on conflict (terminal, journal, number) do nothing";
-    Ok(change.execute(insert, &[terminal, journal, number, first, digest, kind, at, body]).await?)
+    Ok(change
+        .execute(
+            insert,
+            &[
+                &column(rows, |row| &row.terminal),
+                &column(rows, |row| &row.journal),
+                &column(rows, |row| &row.number),
+                &column(rows, |row| &row.first),
+                &column(rows, |row| &row.digest),
+                &column(rows, |row| &row.kind),
+                &column(rows, |row| &row.at),
+                &column(rows, |row| &row.body),
+            ],
+        )
+        .await?)
+}
+
+/// Returns one column of these rows.
+fn column<'a, T>(rows: &[&'a Row], of: impl Fn(&'a Row) -> &'a T) -> Vec<&'a T> {
+    rows.iter().map(|row| of(row)).collect()
 }
 
 /// Stores that a person has looked at the alarms of a terminal. Returns false if the database has no such terminal.
@@ -215,18 +293,25 @@ pub async fn seen(client: &Client, terminal: &Id, by: &str) -> Result<bool, Stor
 }
 
 /// Stores each entry whose hash differs from the stored one, and names it.
-async fn conflicts(change: &Transaction<'_>, columns: &Columns) -> Result<Vec<(String, String, i64)>, StoreError> {
-    let Columns { terminal, journal, number, digest, body, .. } = columns;
+async fn conflicts(change: &Transaction<'_>, rows: &[&Row]) -> Result<Vec<(String, String, i64)>, StoreError> {
     let insert = "insert into conflict (terminal, journal, number, digest, body)
         select b.* from unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[], $5::jsonb[])
             b(terminal, journal, number, digest, body)
         join entry e using (terminal, journal, number) where e.digest <> b.digest
         on conflict do nothing returning terminal, journal, number";
-    let rows = change.query(insert, &[terminal, journal, number, digest, body]).await?;
+    let columns: [&(dyn ToSql + Sync); 5] = [
+        &column(rows, |row| &row.terminal),
+        &column(rows, |row| &row.journal),
+        &column(rows, |row| &row.number),
+        &column(rows, |row| &row.digest),
+        &column(rows, |row| &row.body),
+    ];
+    let rows = change.query(insert, &columns).await?;
     Ok(rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect())
 }
 
-/// Moves each cursor to the last entry before the first gap, and returns it.
+/// Moves each cursor to the last entry before the first gap, at most [`FARTHEST`] further, and returns it. Until it has
+/// passed all stored entries, it counts as one before a gap.
 async fn advance(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<Vec<Position>, StoreError> {
     let (terminals, names): (Vec<_>, Vec<_>) = journals.iter().cloned().unzip();
     let update = "update terminal_cursor c set number = f.number, gap = f.gap, moved = now()
@@ -234,14 +319,15 @@ async fn advance(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>
         join terminal_cursor o using (terminal, journal)
         cross join lateral (
             select coalesce(min(before) filter (where first > before + 1), max(number), o.number) as number,
-                coalesce(bool_or(first > before + 1), false) as gap
+                coalesce(bool_or(first > before + 1), false) or count(*) = $3 as gap
             from (select e.number, e.first, lag(e.number, 1, o.number) over (order by e.number) as before
-                from entry e
-                where e.terminal = o.terminal and e.journal = o.journal and e.number > o.number) as later
+                from (select number, first from entry
+                    where terminal = o.terminal and journal = o.journal and number > o.number
+                    order by number limit $3) as e) as later
         ) f
         where c.terminal = k.terminal and c.journal = k.journal
         returning c.terminal, c.journal, c.number, c.gap";
-    Ok(change.query(update, &[&terminals, &names]).await?.iter().map(position).collect())
+    Ok(change.query(update, &[&terminals, &names, &FARTHEST]).await?.iter().map(position).collect())
 }
 
 /// Stores a state. Returns the entry whose hash differs from the stored one, if it does.

@@ -6,6 +6,7 @@
 //! | line | effect |
 //! |---|---|
 //! | `standing` | counts the connected terminals, the entries, and those that the server has confirmed; without twins |
+//! | `mark` | remembers the last entry of each journal: `behind` counts the terminals that are not confirmed up to it |
 //! | `clock SECONDS` | moves the clock of all terminals forward |
 //! | `sell N` | adds N sales to each journal |
 //! | `close` | closes the shops: no more sales |
@@ -87,6 +88,8 @@ struct Terminal {
     id: Id,
     journal: Arc<Mutex<Journal>>,
     standing: watch::Receiver<Standing>,
+    /// The entry up to which the terminal must be confirmed.
+    marked: i64,
     /// True if another terminal has the same identity. Neither can then be stored whole.
     is_twin: bool,
 }
@@ -207,7 +210,7 @@ pub async fn run(args: FleetArgs) -> io::Result<()> {
             let shop = Shop { at, journal: Arc::clone(&journal), clock: clock.clone(), open: open.clone() };
             let kinds = if args.all { Kinds::All } else { Kinds::Outcomes };
             let uplink = Uplink::new(place, kinds, shop, Line { pass, joined: joined.clone() }, clock.clone());
-            terminals.push(Terminal { id, journal, standing: uplink.standing(), is_twin: at <= args.twins });
+            terminals.push(Terminal { id, journal, standing: uplink.standing(), marked: 0, is_twin: at <= args.twins });
             tokio::spawn(uplink.run(stopped.clone()));
         }
     }
@@ -217,6 +220,12 @@ pub async fn run(args: FleetArgs) -> io::Result<()> {
         let (word, rest) = line.split_once(' ').unwrap_or((&line, ""));
         match (word, rest.parse::<u64>()) {
             ("standing", _) => tell(&standing(&terminals)),
+            ("mark", _) => {
+                for terminal in &mut terminals {
+                    terminal.marked = locked(&terminal.journal).last();
+                }
+                tell(&standing(&terminals));
+            }
             ("clock", Ok(seconds)) => {
                 clock.move_on(Duration::from_secs(seconds));
                 if *opens.borrow() {
@@ -255,13 +264,13 @@ pub async fn run(args: FleetArgs) -> io::Result<()> {
 fn standing(terminals: &[Terminal]) -> Value {
     let (mut connected, mut entries, mut stored, mut behind, mut listed) = (0, 0, 0, 0, 0);
     for terminal in terminals.iter().filter(|terminal| !terminal.is_twin) {
-        listed += locked(&terminal.journal).every().count();
+        listed += locked(&terminal.journal).count();
         let (standing, last) = (terminal.standing.borrow(), locked(&terminal.journal).last());
         connected += u64::from(standing.connected);
         entries += last;
         let confirmed = standing.stored.unwrap_or_default();
         stored += confirmed;
-        behind += u64::from(confirmed < last);
+        behind += u64::from(confirmed < terminal.marked);
     }
     json!({ "connected": connected, "entries": entries, "stored": stored, "behind": behind, "listed": listed })
 }

@@ -36,9 +36,13 @@ impl Kinds {
         let mut batch = Batch { journal: read.journal, after, entries: Vec::new() };
         let mut size = 0;
         for entry in read.entries {
-            let entry = self.chosen(entry);
-            let entry = if size_of(&entry) > LARGEST_BATCH { shortened(entry) } else { entry };
-            size += size_of(&entry);
+            let mut entry = self.chosen(entry);
+            let mut more = size_of(&entry);
+            if more > LARGEST_BATCH {
+                entry = shortened(entry);
+                more = size_of(&entry);
+            }
+            size += more;
             if batch.entries.len() == Batch::MOST || (size > LARGEST_BATCH && !batch.entries.is_empty()) {
                 break;
             }

@@ -28,6 +28,10 @@ const STATE_AGAIN: Duration = Duration::from_secs(600);
 const GOOD: Duration = Duration::from_secs(60);
 /// The time for a connection to be accepted.
 const ACCEPTED: Duration = Duration::from_secs(30);
+/// The number of messages that the broker may send without an acknowledgement. A terminal hears cursors only.
+const UNACKNOWLEDGED: u16 = 20;
+/// The memory for them, in bytes.
+const MOST_UNREAD: usize = 1024 * 1024;
 
 /// The terminal's place at its broker.
 #[derive(Clone, Debug)]
@@ -192,13 +196,16 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             name: terminal.to_string(),
             keep_alive_s: *keep_alive_s,
             unacknowledged: UNACKNOWLEDGED,
+            most_unread: MOST_UNREAD,
         };
         let mut connection = Connection::open(&endpoint, Some(will));
         (self.sent, self.early) = ((None, None), None);
         let mut cursor: Option<Cursor> = None;
         let clock = self.clock.clone();
         let mut is_connected = false;
-        let mut look = clock.now() + ACCEPTED;
+        // Sockets take their time, even where a test moves the clock.
+        let accepted = tokio::time::Instant::now() + ACCEPTED;
+        let mut look = clock.now();
         let mut wakes = None;
         loop {
             tokio::select! {
@@ -220,10 +227,8 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                         connection.done(&message).await?;
                     }
                 },
-                () = clock.sleep_until(look) => {
-                    if !is_connected {
-                        return Err(Lost::Silent);
-                    }
+                () = tokio::time::sleep_until(accepted), if !is_connected => return Err(Lost::Silent),
+                () = clock.sleep_until(look), if is_connected => {
                     self.look(&connection, &mut cursor, ends).await?;
                     look = clock.now() + LOOK;
                 }
@@ -242,8 +247,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         ends: SystemTime,
     ) -> Result<(), Lost> {
         // An answer without entries is short, and says which one is the last.
-        let after = self.journal.as_ref().map_or(i64::MAX, |(_, last)| last.entry);
-        match self.source.entries(after).await {
+        match self.source.entries(i64::MAX).await {
             Ok(read) => self.learn(&read, cursor)?,
             Err(error) => tracing::warn!(%error, "the journal cannot be read"),
         }
@@ -366,9 +370,6 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         Topic { org: self.place.org.clone(), terminal: self.place.terminal.clone(), channel }
     }
 }
-
-/// The number of messages that the broker may send without an acknowledgement. A terminal hears cursors only.
-const UNACKNOWLEDGED: u16 = 20;
 
 async fn until(clock: &Clock, time: Option<Instant>) {
     match time {

@@ -2,6 +2,7 @@
 //! terminal whose connections are silent, so nothing is sent. The simulator in `crates/test-kit` covers the exchanges
 //! with the gateway.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -778,6 +779,42 @@ async fn the_look_for_an_old_copy_waits_for_the_gateways_time() {
     let (sale, answer, took) = (SaleNumber::new(1), approved(&id(1)), Duration::from_millis(700));
     terminal.agent.task_brought(TaskResult::Said { sale, said: GatewaySaid::Paid { answer, took } });
     assert_eq!(terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway), Some(now));
+}
+
+#[tokio::test(start_paused = true)]
+async fn terminals_that_start_together_ask_by_date_over_half_a_minute_unless_something_waits() {
+    let folder = TempDir::new().unwrap();
+    Terminal::start(folder.path(), "").sold(1, "till-1", 1000);
+    let probed = || pos_gateway::Probed { unix_s: None, round_trip: Duration::from_millis(1) };
+    let due = |terminal: &Terminal| terminal.agent.engine.old_copy.due(&terminal.agent.engine.devices.gateway).unwrap();
+    let mut times = BTreeSet::new();
+    for _ in 0..20 {
+        let mut terminal = Terminal::start(folder.path(), "");
+        terminal.agent.probed(Ok(probed()));
+        let (now, at) = (terminal.agent.engine.clock.monotonic(), due(&terminal));
+        assert!(at <= now + Duration::from_secs(30), "{at:?}");
+        times.insert(at);
+    }
+    assert!(times.len() > 5, "{times:?}");
+    // A refund waits for the answer, so the gateway is asked at once.
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.probed(Ok(probed()));
+    let refused =
+        terminal.wants(refund("till-1", by_reference("till-1", 1), 400, &[Right::Refund])).try_recv().unwrap();
+    assert!(matches!(refused, Err(Refused::NotReady { .. })), "{refused:?}");
+    assert!(due(&terminal) <= terminal.agent.engine.clock.monotonic());
+    // So does a transaction from before the start whose request may never have been sent.
+    terminal.enter(2, "till-1", stored_card(), 1000, None);
+    drop(terminal);
+    let mut terminal = Terminal::start(folder.path(), "");
+    let reversal = Action::Reverse {
+        payment: PaymentId::new(id(2)),
+        amount: eur(1000),
+        reference: format!("{}-r1", reference(2)),
+    };
+    assert_eq!(terminal.may_leave(SaleNumber::new(2), reversal), None);
+    terminal.agent.probed(Ok(probed()));
+    assert!(due(&terminal) <= terminal.agent.engine.clock.monotonic());
 }
 
 /// Returns the references, payment ids and gateway references of other tills' transactions that a till receives.

@@ -76,9 +76,15 @@ impl Agent {
             body.len()
         );
         self.ask(&request).expect("an answer");
+        let sale = format!("/v1/sales/order-{}", self.sold);
+        // A reader that asks for no card yet does not see one.
+        until("request for a card", LIMIT, || {
+            let asks = self.get(&sale)?["step"] == "present-card";
+            asks.then_some(())
+        });
         self.taps.send(()).unwrap();
         until("end of a sale", LIMIT, || {
-            let sale = self.get(&format!("/v1/sales/order-{}?wait-s=30", self.sold))?;
+            let sale = self.get(&format!("{sale}?wait-s=30"))?;
             (sale["outcome"] == "approved").then_some(())
         });
     }

@@ -29,7 +29,7 @@ impl Broker {
             "{user}listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\nrequire_certificate true\n\
              use_identity_as_username true\nallow_anonymous false\nacl_file {}\npersistence true\n\
              persistence_location {}/\nautosave_interval 60\nmax_packet_size 65536\nmax_keepalive 300\n\
-             max_inflight_messages 1000\nmax_queued_messages 1000\nlog_type error\nlog_dest file {}\n",
+             max_inflight_messages 1000\nmax_queued_messages 50000\nmax_queued_bytes 268435456\nlog_type error\nlog_dest file {}\n",
             pki.ca().display(),
             certificate.display(),
             key.display(),
@@ -41,6 +41,17 @@ impl Broker {
         fs::write(dir.path().join("acl"), acl(org)).unwrap();
         let server = run(&dir.path().join("config"), port);
         Self { dir, port, server }
+    }
+
+    /// The number of its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Kills the broker, and starts it again.
+    pub(crate) fn restart(&mut self) {
+        self.server.kill();
+        self.server = run(&self.dir.path().join("config"), self.port);
     }
 
     /// Kills the broker, removes what it has stored, and starts it again.

@@ -349,6 +349,7 @@ impl Broker {
             name: "shop".to_owned(),
             keep_alive_s: 30,
             unacknowledged: 20,
+            most_unread: 100_000,
         };
         let mut connection = Connection::open(&endpoint, None);
         let heard = tokio::time::timeout(Duration::from_secs(10), connection.heard()).await;

@@ -2,76 +2,26 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::time::Duration;
+
+use serde_json::json;
 
 use crate::agents::Agent;
 use crate::broker::Broker;
 use crate::database::Cluster;
 use crate::pki::Pki;
-use crate::process::{Process, now};
+use crate::process::now;
+use crate::server::{ORG, Server};
 use crate::terminals::Terminals;
 
-pub(crate) const ORG: &str = "corner-shops";
 /// The terminals of which a copy runs under the same identity, and those whose journal runs under another one.
 const TWINS: u64 = 2;
 const CLONES: u64 = 2;
 /// The number of real agents.
 const AGENTS: u64 = 3;
+/// The time for one step with a thousand terminals.
 const LIMIT: Duration = Duration::from_secs(120);
 const DAY: u64 = 86_400;
-
-pub(crate) struct Server {
-    config: PathBuf,
-    log: PathBuf,
-    process: Process,
-}
-
-impl Server {
-    pub(crate) fn start(pki: &Pki, broker: &Broker, cluster: &Cluster) -> Self {
-        let (certificate, key) = pki.make("pos-fleet-consumer", false);
-        let (config, log) = (pki.folder().join("fleet.toml"), pki.folder().join("consumer.log"));
-        let text = format!(
-            "org = \"{ORG}\"\n[database]\nurl = \"{}\"\n[broker]\nhost = \"localhost\"\nport = {}\nca = \"{}\"\n\
-             certificate = \"{}\"\nkey = \"{}\"\n",
-            cluster.url(),
-            broker.port,
-            pki.ca().display(),
-            certificate.display(),
-            key.display(),
-        );
-        fs::write(&config, text).unwrap();
-        let process = run(&config, &log);
-        Self { config, log, process }
-    }
-
-    fn kill(&mut self) {
-        self.process.kill();
-    }
-
-    fn again(&mut self) {
-        self.process = run(&self.config, &self.log);
-    }
-
-    pub(crate) fn said(&self) -> String {
-        fs::read_to_string(&self.log).unwrap_or_default()
-    }
-}
-
-fn run(config: &PathBuf, log: &PathBuf) -> Process {
-    let log = fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
-    Process::start(
-        Command::new(env!("CARGO_BIN_EXE_pos-fleet"))
-            .args(["consume", "--config"])
-            .arg(config)
-            .env_remove("NOTIFY_SOCKET")
-            .env_remove("RUST_LOG")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log),
-    )
-}
 
 fn terminals() -> u64 {
     std::env::var("POS_FLEET_TERMINALS").map_or(100, |count| count.parse().expect("POS_FLEET_TERMINALS is a number"))
@@ -81,6 +31,7 @@ fn terminals() -> u64 {
 #[ignore = "needs mosquitto and postgresql: bash .ci/run fleet"]
 fn whatever_happens_the_database_holds_each_entry_once() {
     let count = terminals();
+    let limit = LIMIT * u32::try_from(count.div_ceil(1_000)).unwrap();
     let start = now();
     let told = |what: &str| println!("{:6.1} s  {what}", (now() - start).as_secs_f64());
     let pki = Pki::new();
@@ -92,13 +43,13 @@ fn whatever_happens_the_database_holds_each_entry_once() {
     }
     let cluster = Cluster::start();
     let mut broker = Broker::start(&pki, ORG);
-    let mut server = Server::start(&pki, &broker, &cluster);
+    let mut server = Server::start(&pki, &broker, &cluster.url());
     told("database, broker and server");
     let (twins, clones) = (TWINS.to_string(), CLONES.to_string());
     let more = ["--sales-per-day", "30", "--days", "1", "--twins", &twins, "--clones", &clones, "--keep-alive-s", "20"];
     let mut fleet = Terminals::start(&pki, broker.port, ORG, count, &more);
-    fleet.until_connected(LIMIT);
-    fleet.until_stored("first storing", LIMIT);
+    fleet.until_connected(limit);
+    fleet.until_stored("first storing", limit);
     told(&format!("{count} terminals are connected and stored"));
     let mut agents: Vec<_> =
         (1..=AGENTS).map(|at| Agent::start(&format!("real-{at}"), &pki, broker.port, ORG)).collect();
@@ -109,7 +60,7 @@ fn whatever_happens_the_database_holds_each_entry_once() {
     fleet.ask("sell 3");
     broker.lose_everything();
     agents.iter_mut().for_each(Agent::sell);
-    fleet.until_stored("storing after the broker lost everything", LIMIT);
+    fleet.until_stored("storing after the broker lost everything", limit);
     told("the broker lost everything");
 
     // The server dies in the middle of the work, several times.
@@ -120,37 +71,37 @@ fn whatever_happens_the_database_holds_each_entry_once() {
         agents.iter_mut().for_each(Agent::uplink_dies);
         server.again();
     }
-    fleet.until_stored("storing after the server died", LIMIT);
+    fleet.until_stored("storing after the server died", limit);
     told("the server died three times");
 
     // The database comes from a backup, while the server runs.
     let backup = cluster.back_up();
     fleet.ask("sell 5");
-    fleet.until_stored("storing before the database is lost", LIMIT);
+    fleet.until_stored("storing before the database is lost", limit);
     agents.iter_mut().for_each(Agent::sell);
     cluster.restore(&backup);
     fleet.ask("sell 1");
-    fleet.until_stored("storing after the backup", LIMIT);
-    let restored = || cluster.number("select count(*) from entry");
-    crate::process::until("restored database with every entry", LIMIT, || {
-        fleet.ask("clock 60");
-        (restored() >= fleet.ask("standing")["listed"].as_i64().unwrap()).then_some(())
+    let listed = fleet.ask("standing")["listed"].as_i64().unwrap();
+    fleet.until("restored database with every entry", limit, 60, |_| {
+        let stored = cluster.number("select count(*) from entry");
+        (stored >= listed, json!(stored))
     });
+    fleet.until_stored("storing after the backup", limit);
     told("the database came from a backup");
 
     // No network for three days, in which the shops go on.
     fleet.ask("cut");
     fleet.ask(&format!("clock {}", 3 * DAY));
     fleet.ask("join");
-    let standing = fleet.until_stored("storing after three days without a network", LIMIT);
+    let standing = fleet.until_stored("storing after three days without a network", limit);
     told(&format!("the network was cut for three days: {standing}"));
 
     // The shops close, and everything is compared.
     fleet.ask("close");
-    fleet.until_stored("last storing", LIMIT);
+    fleet.until_stored("last storing", limit);
     let real: String = agents.iter().map(Agent::journal).collect();
     let entries = i64::try_from(real.lines().count()).unwrap();
-    crate::process::until("entries of the real agents", LIMIT, || {
+    crate::process::until("entries of the real agents", limit, || {
         let have = cluster.number("select count(*) from entry where substr(terminal, 1, 5) = 'real-'");
         (have == entries).then_some(())
     });
@@ -161,7 +112,7 @@ fn whatever_happens_the_database_holds_each_entry_once() {
     });
     told(&format!("compares {journals} entries"));
     compare(&cluster);
-    alarms(&cluster, &mut fleet);
+    alarms(&cluster, &mut fleet, limit);
     let said = agents.iter().map(Agent::said).fold(server.said(), |said, more| said + &more);
     assert!(!said.contains("panicked"), "{said}");
     no_secrets(&said, "the fleet's broker is connected");
@@ -205,15 +156,14 @@ fn no_secrets(text: &str, known: &str) {
     }
 }
 
-fn alarms(cluster: &Cluster, fleet: &mut Terminals) {
+fn alarms(cluster: &Cluster, fleet: &mut Terminals, limit: Duration) {
     let twins: Vec<_> = (1..=TWINS).map(|at| format!("sim-{at:04}")).collect();
     let two_histories = "select distinct terminal from conflict order by 1";
     let two_identities = "select terminal from terminal where two_identities is not null order by 1";
     // The twins take the connection from each other until each has shown its history.
-    crate::process::until("alarm for each twin", LIMIT, || {
-        fleet.ask("clock 60");
+    fleet.until("alarm for each twin", limit, 60, |_| {
         let rung = [two_histories, two_identities].map(|alarm| cluster.sql(alarm));
-        rung.iter().all(|rung| *rung == twins.join("\n")).then_some(())
+        (rung.iter().all(|rung| *rung == twins.join("\n")), json!(rung))
     });
     let clones =
         "select count(*) from (select journal from terminal_cursor group by 1 having count(distinct terminal) > 1) c";

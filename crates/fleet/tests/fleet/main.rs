@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
 //! | `enrol` | codes, certificates and their renewal |
-//! | `refused` | a terminal whose data the database refuses |
+//! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
 //! | `serve` | the pages, and the metrics |
 //!
 //! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
@@ -13,14 +13,17 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod agents;
+#[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod broker;
 mod database;
 mod enrol;
 mod everything;
 mod pki;
-#[allow(dead_code, reason = "benches/store.rs uses the rest")]
+#[allow(dead_code, reason = "the benchmarks use the rest")]
 mod postgres;
 mod process;
 mod refused;
 mod serve;
+#[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
+mod server;
 mod terminals;

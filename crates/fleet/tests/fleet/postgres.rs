@@ -119,6 +119,11 @@ impl Cluster {
         self.folder.path().join(name)
     }
 
+    /// The number of its first process, the parent of the others.
+    pub(crate) fn id(&self) -> u32 {
+        self.server.as_ref().expect("it runs").id()
+    }
+
     fn client(&self, program: &str) -> Command {
         let mut command = self.program(program);
         command.arg("-h").arg(self.folder.path()).args(["-U", "postgres"]);

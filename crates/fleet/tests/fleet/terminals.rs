@@ -44,23 +44,43 @@ impl Terminals {
         self.answer()
     }
 
-    /// Waits until the server has confirmed every entry. The clock moves, so that no wait takes its time.
-    pub(crate) fn until_stored(&mut self, what: &str, limit: Duration) -> Value {
+    /// Looks until everything is done. The clock moves by these seconds whenever a look sees the same as the one before:
+    /// no wait takes its time, and the terminals' days do not outrun the server.
+    pub(crate) fn until(
+        &mut self,
+        what: &str,
+        limit: Duration,
+        seconds: u64,
+        mut look: impl FnMut(&mut Self) -> (bool, Value),
+    ) -> Value {
+        let mut before = Value::Null;
         until(what, limit, || {
-            let standing = self.ask("standing");
-            if standing["behind"] == 0 && standing["entries"] == standing["stored"] {
-                return Some(standing);
+            let (is_done, seen) = look(self);
+            if is_done {
+                return Some(seen);
             }
-            self.ask("clock 5");
+            if seen == before {
+                self.ask(&format!("clock {seconds}"));
+            }
+            before = seen;
             None
         })
     }
 
+    /// Waits until the server has confirmed every entry that a journal has now.
+    pub(crate) fn until_stored(&mut self, what: &str, limit: Duration) -> Value {
+        self.ask("mark");
+        self.until(what, limit, 5, |fleet| {
+            let standing = fleet.ask("standing");
+            (standing["behind"] == 0, standing)
+        })
+    }
+
     pub(crate) fn until_connected(&mut self, limit: Duration) {
-        until("connection of each terminal", limit, || {
-            let standing = self.ask("standing");
-            self.ask("clock 5");
-            (standing["connected"].as_u64() >= Some(self.count - 2)).then_some(())
+        let most = self.count - 2;
+        self.until("connection of each terminal", limit, 5, |fleet| {
+            let connected = fleet.ask("standing")["connected"].clone();
+            (connected.as_u64() >= Some(most), connected)
         });
     }
 

@@ -99,6 +99,12 @@ impl Journal {
         Entries { journal: self.id.clone(), last, entries }
     }
 
+    /// Returns the number of entries that it has. A removed range counts as one.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.hashes.len()
+    }
+
     /// Returns every entry: the first of a range, the number, the hash.
     pub fn every(&self) -> impl Iterator<Item = (i64, i64, String)> {
         let begin = if self.removed > 0 { self.removed } else { 1 };
