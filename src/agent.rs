@@ -46,7 +46,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::config::Config;
-use crate::till::{self, ProgressLog, Served, ServedTerminal, Wires};
+use crate::till::{self, Command, ProgressLog, Served, ServedTerminal, Wires};
 use pos_core::transaction::Standing;
 use pos_daemon::systemd;
 use pos_printer::{PrinterEvent, Slip};
@@ -248,6 +248,8 @@ struct Agent {
     clock_watch: ClockWatch,
     /// The devices that answer this process, and those that answered the previous one.
     answered: Answered,
+    /// The requests that wait for the gateway's list by date.
+    waiting_for_list: Vec<Command>,
 }
 
 impl Agent {

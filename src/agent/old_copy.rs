@@ -88,6 +88,8 @@ pub(super) struct OldCopy {
     /// waits for the gateway's answer.
     is_new: bool,
     tries: u32,
+    /// True if the first answer has not come in time for the requests that waited for it.
+    is_late: bool,
     /// The reason why the last request had no answer.
     trouble: Option<Sentence>,
     /// True if the last list was incomplete. The agent then looks up each transaction separately before another one
@@ -122,6 +124,7 @@ impl OldCopy {
             before: opened.last_number,
             noticed: opened.old_copy.clone(),
             tries: 0,
+            is_late: false,
             trouble: None,
             lists_no_more: false,
             vouched_for: None,
@@ -156,6 +159,22 @@ impl OldCopy {
         if self.tries == 0 {
             self.nudge(now);
         }
+    }
+
+    /// Returns whether a request about this transaction waits for the gateway's first answer. Without a number, it is a
+    /// payment that this journal may not know, or money without a payment.
+    pub(super) fn keeps_waiting(&self, number: Option<SaleNumber>, gateway: &GatewayControl) -> bool {
+        let is_near = match self.comparison {
+            Comparison::Due(_) => gateway.has_told_its_time(),
+            Comparison::Asking => true,
+            Comparison::Finished | Comparison::IsOldCopy(_) | Comparison::BeganAnew(_) => false,
+        };
+        is_near && !self.is_new && !self.is_late && self.tries == 0 && number.is_none_or(|number| number <= self.before)
+    }
+
+    /// Records that the gateway's first answer is late, so nothing waits for it any longer.
+    pub(super) fn is_late(&mut self) {
+        self.is_late = true;
     }
 
     /// Notes that a transaction begins. For a new journal, the gateway is asked [`AFTER_THE_FIRST`] later, when the

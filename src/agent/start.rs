@@ -112,6 +112,7 @@ pub(super) fn assemble(
         refusals: RefusalLog::default(),
         clock_watch: ClockWatch::default(),
         answered,
+        waiting_for_list: Vec::new(),
         engine,
     };
     if !agent.engine.journal.is_barred() {

@@ -19,6 +19,8 @@ pub(super) enum TaskResult {
     Probed {
         probed: Result<pos_gateway::Probed, pos_gateway::Fault>,
     },
+    /// The gateway's first list by date takes too long for the requests that wait for it.
+    ListIsLate,
     /// The gateway's report about a transaction.
     Said {
         sale: SaleNumber,

@@ -21,7 +21,14 @@ impl Agent {
             TaskResult::Said { sale, said } => engine.gateway_says(sale, said),
             TaskResult::Warmed => engine.devices.gateway.warmed(),
             TaskResult::Probed { probed } => self.probed(probed),
-            TaskResult::References { found } => engine.references_listed(found),
+            TaskResult::References { found } => {
+                engine.references_listed(found);
+                self.handle_what_waited();
+            }
+            TaskResult::ListIsLate => {
+                engine.old_copy.is_late();
+                self.handle_what_waited();
+            }
             TaskResult::LookedUp { wish, inquiry } => self.looked_up(*wish, inquiry),
             TaskResult::SomeReferences { references, reply } => {
                 let strange = engine.old_copy.strange(references, &engine.journal);
@@ -29,6 +36,10 @@ impl Agent {
             }
             TaskResult::Pin(reckoned) => {
                 let resolved = reckoned.confirms().map(|wanted| engine.known().transaction_and_amount(wanted));
+                if let Some(Err(Refused::NotReady { .. })) = &resolved {
+                    // The request may be refused until the gateway has been asked.
+                    engine.old_copy.is_waited_for(engine.clock.monotonic());
+                }
                 engine.operators.pin_reckoned(&mut engine.journal, *reckoned, resolved);
             }
             TaskResult::Counted { page, counting } => self.counted(page, *counting),

@@ -1,11 +1,13 @@
 //! Requests of tills: a transaction, its state, its cancel, the lists, and the terminal's state.
 
+use std::time::Duration;
+
 use tokio::sync::oneshot;
 
 use crate::till::{Command, Refused, SaleView, StatusView, Wanted};
 use pos_core::transaction::{Event, Standing, Transaction};
 use pos_gateway::Contact;
-use pos_terms::transaction::{Reference, SaleNumber, Taken, Who};
+use pos_terms::transaction::{Kind, Reference, SaleNumber, Taken, Who};
 use pos_words::Message;
 
 use super::counting::Counting;
@@ -22,11 +24,17 @@ use super::views::status::{
 };
 use super::{Agent, closes};
 
+/// The greatest number of requests that wait for the gateway's list, and the time for which they wait.
+const MOST_WAITING: usize = 16;
+const PATIENCE_FOR_LIST: Duration = Duration::from_secs(8);
+
 impl Agent {
     pub(super) fn till_asks(&mut self, command: Command) {
         self.look_at_the_journal();
         let engine = &mut self.engine;
         let Some(command) = engine.sales.keep_until_settled(command) else { return };
+        let Some(command) = self.keep_until_compared(command) else { return };
+        let engine = &mut self.engine;
         // A till that has disconnected gets no answer, but its request is recorded.
         match command {
             Command::Begin { wanted, reply } => {
@@ -138,16 +146,53 @@ impl Agent {
         let Some(earlier) = self.to_be_looked_up(&wanted) else {
             let asked = (wanted.till.clone(), wanted.reference.clone());
             let answer = self.engine.begin(wanted);
-            if let Err(Refused::NotReady { .. }) = &answer {
-                // The till may have been refused until the gateway has been asked.
-                self.engine.old_copy.is_waited_for(self.engine.clock.monotonic());
-            }
             self.answer_begin(&asked, answer, reply);
             return;
         };
         let order = earlier.order();
         let (of, reference) = (order.number, order.merchant_transaction_id.clone());
         self.engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
+    }
+
+    /// Keeps a request while the gateway is about to say whether the journal is complete: a transaction that follows an
+    /// earlier one, and the question what is left of one. Returns every other request.
+    fn keep_until_compared(&mut self, command: Command) -> Option<Command> {
+        let Engine { old_copy, devices, clock, .. } = &self.engine;
+        let known = self.engine.known();
+        let of = match &command {
+            Command::Begin { wanted, .. } if wanted.wish.of.is_some() || wanted.wish.kind == Kind::Credit => {
+                known.find(&wanted.till, &wanted.reference).is_err().then_some(None)
+            }
+            Command::Show { till, reference, .. } => {
+                let sale = known.find(till, reference).ok();
+                let ended = sale.filter(|sale| matches!(sale.standing(), Standing::Ended(_)));
+                ended.map(|sale| Some(sale.order().number))
+            }
+            _ => None,
+        };
+        if !of.is_some_and(|number| old_copy.keeps_waiting(number, &devices.gateway))
+            || self.waiting_for_list.len() >= MOST_WAITING
+        {
+            return Some(command);
+        }
+        if self.waiting_for_list.is_empty() {
+            let done = self.engine.tasks.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(PATIENCE_FOR_LIST).await;
+                let _ = done.send(TaskResult::ListIsLate).await;
+            });
+        }
+        let now = clock.monotonic();
+        self.waiting_for_list.push(command);
+        self.engine.old_copy.is_waited_for(now);
+        None
+    }
+
+    /// Handles what has waited for the gateway's list, in the order of the requests.
+    pub(super) fn handle_what_waited(&mut self) {
+        for command in std::mem::take(&mut self.waiting_for_list) {
+            self.till_asks(command);
+        }
     }
 
     /// Answers a request for a transaction. The log says why one was refused.

@@ -799,20 +799,43 @@ async fn terminals_that_start_together_ask_by_date_over_half_a_minute_unless_som
     // A refund waits for the answer, so the gateway is asked at once.
     let mut terminal = Terminal::start(folder.path(), "");
     terminal.agent.probed(Ok(probed()));
-    let refused =
-        terminal.wants(refund("till-1", by_reference("till-1", 1), 400, &[Right::Refund])).try_recv().unwrap();
-    assert!(matches!(refused, Err(Refused::NotReady { .. })), "{refused:?}");
+    let mut answer = terminal.wants(refund("till-1", by_reference("till-1", 1), 400, &[Right::Refund]));
+    assert!(answer.try_recv().is_err(), "it waits");
     assert!(due(&terminal) <= terminal.agent.engine.clock.monotonic());
+    terminal.agent.task_brought(TaskResult::References { found: listed(vec![reference(1)]) });
+    assert_eq!(answer.try_recv().unwrap().unwrap().amount, "4.00");
+    // If the gateway refuses, or answers too late, the till hears so. The next request does not wait.
+    drop(terminal);
+    Terminal::start(folder.path(), "").sold(3, "till-1", 1000);
+    let mut terminal = Terminal::start(folder.path(), "");
+    terminal.agent.probed(Ok(probed()));
+    let wanted = || refund("till-1", by_reference("till-1", 3), 400, &[Right::Refund]);
+    let wanted = || Wanted { reference: Reference::parse("other").unwrap(), ..wanted() };
+    for found in [Some(Err("not now".to_owned())), None] {
+        let first = terminal.wants(wanted());
+        terminal.agent.task_brought(match found {
+            Some(found) => TaskResult::References { found },
+            None => TaskResult::ListIsLate,
+        });
+        for mut answer in [first, terminal.wants(wanted())] {
+            assert!(matches!(answer.try_recv().unwrap(), Err(Refused::NotReady { .. })));
+        }
+        drop(terminal);
+        terminal = Terminal::start(folder.path(), "");
+        terminal.agent.probed(Ok(probed()));
+    }
+    drop(terminal);
+    let mut terminal = Terminal::start(folder.path(), "");
     // So does a transaction from before the start whose request may never have been sent.
-    terminal.enter(2, "till-1", stored_card(), 1000, None);
+    terminal.enter(4, "till-1", stored_card(), 1000, None);
     drop(terminal);
     let mut terminal = Terminal::start(folder.path(), "");
     let reversal = Action::Reverse {
-        payment: PaymentId::new(id(2)),
+        payment: PaymentId::new(id(4)),
         amount: eur(1000),
-        reference: format!("{}-r1", reference(2)),
+        reference: format!("{}-r1", reference(4)),
     };
-    assert_eq!(terminal.may_leave(SaleNumber::new(2), reversal), None);
+    assert_eq!(terminal.may_leave(SaleNumber::new(4), reversal), None);
     terminal.agent.probed(Ok(probed()));
     assert!(due(&terminal) <= terminal.agent.engine.clock.monotonic());
 }
