@@ -5,6 +5,9 @@
 //! of two times. One runs from the card's last byte written to the request's last byte read. The other runs from the
 //! answer's first byte written to CONTINUE's first byte read. The benchmark prints it next to the same measure for a
 //! floor in the same run. The agent is the real program in a separate process.
+//!
+//! `POS_AGENT_BENCH_BESIDE` is a command that runs beside the agent, for example a `pos-uplink`. Its environment names
+//! the agent's socket: `POS_AGENT_SOCKET`.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
@@ -93,9 +96,14 @@ impl Bench {
         let folder = tempfile::tempdir_in(folder).expect("a writable folder");
         let shop = open_shop(folder.path().join("journal.db"));
         let mut agent = Agent::start(&shop);
+        let beside = std::env::var("POS_AGENT_BENCH_BESIDE").map(|command| beside(&command, &shop));
         let shares: Vec<_> = (0..WARM_UP + SALES).map(|n| self.sale(&shop, n)).collect();
         let resident = agent.resident();
         let split = agent.stop();
+        if let Ok(mut beside) = beside {
+            let _ = beside.kill();
+            let _ = beside.wait();
+        }
         let agent = Share::of(shares);
 
         let request = shop.gateway.last_request();
@@ -137,6 +145,13 @@ impl Bench {
         }
         share
     }
+}
+
+/// Starts a command beside the agent.
+fn beside(command: &str, shop: &Shop) -> Child {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("exec {command}")).env("POS_AGENT_SOCKET", shop.socket());
+    shell.stdin(Stdio::null()).spawn().expect("a shell")
 }
 
 /// Returns the times of the latest sale as the simulators saw them: from the card to the request, and from the answer

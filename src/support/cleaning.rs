@@ -73,7 +73,8 @@ impl Cleaning {
         without_spread_numbers(&without_masked_numbers(&mask_pans(&self.without_secrets(text))))
     }
 
-    /// Cleans every text of a transaction. A number in an id is a card number only by chance, so an id keeps its digits.
+    /// Cleans every text of a transaction. A number in an id is a card number only by chance, so an id keeps its
+    /// digits.
     pub(super) fn clean_transaction(&self, transaction: &mut Value) {
         match transaction {
             Value::Object(fields) => {

@@ -50,7 +50,7 @@ pub struct Endpoint {
     pub keep_alive_s: u16,
     /// The number of messages that the broker may send before it gets an acknowledgement.
     pub unacknowledged: u16,
-    /// The memory for messages that nobody has read yet, in bytes. The connection ends before they need more: mosquitto
+    /// The memory for unread messages, in bytes. The connection ends before they need more: mosquitto
     /// 2.0.11 sends many times the number above, and messages below quality 1 need no acknowledgement.
     pub most_unread: usize,
 }
@@ -120,7 +120,7 @@ pub struct Connection {
     /// It has no bound of its own: a full queue would stop the task that also takes this side's messages. `unread`
     /// bounds it.
     heard: mpsc::UnboundedReceiver<Result<Heard, Lost>>,
-    /// The bytes of what nobody has read yet.
+    /// The bytes of unread messages.
     unread: Arc<AtomicUsize>,
     /// The reason why the connection ended.
     ended: Arc<OnceLock<Lost>>,

@@ -1,5 +1,5 @@
-//! What one machine needs for a fleet: memory and processor time of the broker, the server and the database, and the
-//! time in which all terminals are back after a restart of the broker.
+//! What one machine needs for a fleet: memory and processor time of the broker, the server and the database. Then the
+//! time until all terminals are back after a restart of the broker.
 //!
 //! It needs Debian's `mosquitto` and `postgresql`, and the terminals' simulator:
 //!

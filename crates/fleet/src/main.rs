@@ -27,7 +27,7 @@ const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs
 /// The messages of terminals that wait for the database.
 const UNACKNOWLEDGED: u16 = 1_000;
 /// The memory for them, in bytes: everything that the recipe's broker keeps for the server.
-const MOST_UNREAD: usize = 256 * 1024 * 1024;
+const MOST_UNREAD: usize = 128 * 1024 * 1024;
 /// The days for which the certificates of the servers last. Some systems refuse longer ones.
 const SERVER_DAYS: u32 = 820;
 

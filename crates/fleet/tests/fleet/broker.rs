@@ -29,7 +29,7 @@ impl Broker {
             "{user}listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\nrequire_certificate true\n\
              use_identity_as_username true\nallow_anonymous false\nacl_file {}\npersistence true\n\
              persistence_location {}/\nautosave_interval 60\nmax_packet_size 65536\nmax_keepalive 300\n\
-             max_inflight_messages 1000\nmax_queued_messages 50000\nmax_queued_bytes 268435456\nlog_type error\nlog_dest file {}\n",
+             max_inflight_messages 1000\nmax_queued_messages 50000\nmax_queued_bytes 134217728\nlog_type error\nlog_dest file {}\n",
             pki.ca().display(),
             certificate.display(),
             key.display(),

@@ -44,8 +44,8 @@ impl Terminals {
         self.answer()
     }
 
-    /// Looks until everything is done. The clock moves by these seconds whenever a look sees the same as the one before:
-    /// no wait takes its time, and the terminals' days do not outrun the server.
+    /// Looks until everything is done. The clock moves by these seconds whenever a look sees the same as the one
+    /// before: no wait takes its time, and the terminals' days do not outrun the server.
     pub(crate) fn until(
         &mut self,
         what: &str,
