@@ -101,8 +101,16 @@ impl Row {
     }
 }
 
-/// The last entry of each journal, of those without a gap: terminal and journal.
-type Ends = BTreeMap<(String, String), i64>;
+/// The journals without a gap: terminal and journal.
+type WholeJournals = BTreeMap<(String, String), End>;
+
+/// The end of a journal without a gap.
+struct End {
+    /// The last stored entry.
+    number: i64,
+    /// False if a row of this round leaves a gap.
+    is_whole: bool,
+}
 
 impl Store {
     /// Takes over a connection, and brings the database to this version's shape.
@@ -138,20 +146,19 @@ impl Store {
     ///
     /// # Errors
     /// Fails if the database does not commit.
-    pub async fn store(&mut self, round: Round) -> Result<Stored, StoreError> {
-        let Round { batches, begins, states, infos, metrics } = round;
+    pub async fn store(&mut self, mut round: Round) -> Result<Stored, StoreError> {
+        let begins = std::mem::take(&mut round.begins).into_iter();
         let mut journals: BTreeSet<_> =
-            begins.into_iter().map(|(terminal, journal)| (terminal.to_string(), clean(&journal))).collect();
+            begins.map(|(terminal, journal)| (terminal.to_string(), clean(&journal))).collect();
         let mut rows = Vec::new();
-        for (terminal, batch) in batches {
+        for (terminal, batch) in std::mem::take(&mut round.batches) {
             journals.insert((terminal.to_string(), batch.journal.clone()));
             rows.extend(batch.entries.into_iter().map(|entry| Row::new(&terminal, &batch.journal, entry)));
         }
-        let facts = (states, infos, metrics);
-        match self.attempt(&journals, &rows, &facts, true).await {
+        match self.attempt(&journals, &rows, &round, true).await {
             // An entry after the cursor is stored, although the cursor says that there is none.
             Err(StoreError::Database(error)) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-                self.attempt(&journals, &rows, &facts, false).await
+                self.attempt(&journals, &rows, &round, false).await
             }
             stored => stored,
         }
@@ -162,28 +169,34 @@ impl Store {
         &mut self,
         journals: &BTreeSet<(String, String)>,
         rows: &[Row],
-        (states, infos, metrics): &(Vec<(Id, State)>, Vec<(Id, Info)>, Vec<(Id, Metrics)>),
+        round: &Round,
         trusts: bool,
     ) -> Result<Stored, StoreError> {
         let change = self.client.transaction().await?;
         let mut stored = Stored::default();
         if !journals.is_empty() {
-            let ends = lock(&change, journals).await?;
-            let (new, others) = parted(rows, if trusts { ends } else { Ends::new() });
+            let mut whole = lock(&change, journals).await?;
+            if !trusts {
+                whole.clear();
+            }
+            let (new, others) = parted(rows, &mut whole);
             stored.entries = copy(&change, &new).await? + insert(&change, &others).await?;
             // Without a repeated entry there is nothing to compare.
             if stored.entries < rows.len() as u64 {
                 stored.conflicts = conflicts(&change, &others).await?;
             }
-            stored.positions = advance(&change, journals).await?;
+            whole.retain(|_, end| end.is_whole);
+            stored.positions = set(&change, &whole).await?;
+            let others = journals.iter().filter(|journal| !whole.contains_key(*journal));
+            stored.positions.extend(advance(&change, others).await?);
         }
-        for (terminal, state) in states {
+        for (terminal, state) in &round.states {
             stored.conflicts.extend(show(&change, terminal, state).await?);
         }
-        for (terminal, info) in infos {
+        for (terminal, info) in &round.infos {
             put(&change, terminal, "info = excluded.info", "info", serde_json::to_value(info)).await?;
         }
-        for (terminal, metrics) in metrics {
+        for (terminal, metrics) in &round.metrics {
             let set = "metrics = excluded.metrics, metrics_at = now()";
             put(&change, terminal, set, "metrics", serde_json::to_value(metrics)).await?;
         }
@@ -208,28 +221,48 @@ fn position(row: &tokio_postgres::Row) -> Position {
 
 /// Locks the cursors of these journals, in one order, so that two consumers do not wait for each other. Returns those
 /// without a gap.
-async fn lock(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<Ends, StoreError> {
+async fn lock(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<WholeJournals, StoreError> {
     let (terminals, names): (Vec<_>, Vec<_>) = journals.iter().cloned().unzip();
-    let insert = "insert into terminal_cursor (terminal, journal) select * from unnest($1::text[], $2::text[])
-        on conflict (terminal, journal) do nothing";
-    change.execute(insert, &[&terminals, &names]).await?;
     let select = "select c.terminal, c.journal, c.number, c.gap from terminal_cursor c
         join unnest($1::text[], $2::text[]) k(terminal, journal)
         using (terminal, journal) order by c.terminal, c.journal for update of c";
-    let rows = change.query(select, &[&terminals, &names]).await?;
+    let mut rows = change.query(select, &[&terminals, &names]).await?;
+    if rows.len() < journals.len() {
+        let insert = "insert into terminal_cursor (terminal, journal) select * from unnest($1::text[], $2::text[])
+            on conflict (terminal, journal) do nothing";
+        change.execute(insert, &[&terminals, &names]).await?;
+        rows = change.query(select, &[&terminals, &names]).await?;
+    }
     let whole = rows.iter().map(position).filter(|position| !position.gap);
-    Ok(whole.map(|position| ((position.terminal, position.journal), position.number)).collect())
+    Ok(whole
+        .map(|Position { terminal, journal, number, .. }| ((terminal, journal), End { number, is_whole: true }))
+        .collect())
 }
 
-/// Parts the rows that the database cannot have from those that it may have.
-fn parted(rows: &[Row], mut ends: Ends) -> (Vec<&Row>, Vec<&Row>) {
-    rows.iter().partition(|row| match ends.get_mut(&(row.terminal.clone(), row.journal.clone())) {
-        Some(end) if row.number > *end => {
-            *end = row.number;
+/// Parts the rows that the database cannot have from those that it may have, and moves the ends.
+fn parted<'a>(rows: &'a [Row], whole: &mut WholeJournals) -> (Vec<&'a Row>, Vec<&'a Row>) {
+    rows.iter().partition(|row| match whole.get_mut(&(row.terminal.clone(), row.journal.clone())) {
+        Some(end) if row.number > end.number => {
+            end.is_whole &= row.first <= end.number.saturating_add(1);
+            end.number = row.number;
             true
         }
         _ => false,
     })
+}
+
+/// Sets the cursors of journals that have no gap, and returns them.
+async fn set(change: &Transaction<'_>, whole: &WholeJournals) -> Result<Vec<Position>, StoreError> {
+    if whole.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (terminals, journals): (Vec<_>, Vec<_>) = whole.keys().cloned().unzip();
+    let numbers: Vec<_> = whole.values().map(|end| end.number).collect();
+    let update = "update terminal_cursor c set number = k.number, moved = now()
+        from unnest($1::text[], $2::text[], $3::bigint[]) k(terminal, journal, number)
+        where c.terminal = k.terminal and c.journal = k.journal
+        returning c.terminal, c.journal, c.number, c.gap";
+    Ok(change.query(update, &[&terminals, &journals, &numbers]).await?.iter().map(position).collect())
 }
 
 /// Stores entries that are new. Returns their number.
@@ -312,8 +345,14 @@ async fn conflicts(change: &Transaction<'_>, rows: &[&Row]) -> Result<Vec<(Strin
 
 /// Moves each cursor to the last entry before the first gap, at most [`FARTHEST`] further, and returns it. Until it has
 /// passed all stored entries, it counts as one before a gap.
-async fn advance(change: &Transaction<'_>, journals: &BTreeSet<(String, String)>) -> Result<Vec<Position>, StoreError> {
-    let (terminals, names): (Vec<_>, Vec<_>) = journals.iter().cloned().unzip();
+async fn advance(
+    change: &Transaction<'_>,
+    journals: impl Iterator<Item = &(String, String)>,
+) -> Result<Vec<Position>, StoreError> {
+    let (terminals, names): (Vec<_>, Vec<_>) = journals.cloned().unzip();
+    if terminals.is_empty() {
+        return Ok(Vec::new());
+    }
     let update = "update terminal_cursor c set number = f.number, gap = f.gap, moved = now()
         from unnest($1::text[], $2::text[]) k(terminal, journal)
         join terminal_cursor o using (terminal, journal)
@@ -392,7 +431,19 @@ fn clean_value(value: Value) -> Value {
     }
 }
 
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(has_nul),
+        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 fn without_nul(fields: Map<String, Value>) -> Map<String, Value> {
+    if !fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)) {
+        return fields;
+    }
     fields.into_iter().map(|(name, value)| (clean(&name), clean_value(value))).collect()
 }
 
