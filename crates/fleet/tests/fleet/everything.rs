@@ -13,6 +13,7 @@ use crate::pki::Pki;
 use crate::process::now;
 use crate::server::{ORG, Server};
 use crate::terminals::Terminals;
+use crate::traffic::Traffic;
 
 /// The terminals of which a copy runs under the same identity, and those whose journal runs under another one.
 const TWINS: u64 = 2;
@@ -51,8 +52,9 @@ fn whatever_happens_the_database_holds_each_entry_once() {
     fleet.until_connected(limit);
     fleet.until_stored("first storing", limit);
     told(&format!("{count} terminals are connected and stored"));
-    let mut agents: Vec<_> =
-        (1..=AGENTS).map(|at| Agent::start(&format!("real-{at}"), &pki, broker.port, ORG)).collect();
+    let names: Vec<_> = (1..=AGENTS).map(|at| format!("real-{at}")).collect();
+    let traffic = Traffic::of(names.clone(), &broker, &pki);
+    let mut agents: Vec<_> = names.iter().map(|name| Agent::start(name, &pki, broker.port, ORG)).collect();
     agents.iter_mut().for_each(Agent::sell);
     told("real agents have sold");
 
@@ -117,6 +119,7 @@ fn whatever_happens_the_database_holds_each_entry_once() {
     assert!(!said.contains("panicked"), "{said}");
     no_secrets(&said, "the fleet's broker is connected");
     no_secrets(&cluster.dump(), "real-1");
+    no_secrets(&traffic.text(), "\"outcome\":\"approved\"");
     told("done");
 }
 

@@ -27,3 +27,4 @@ mod serve;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod server;
 mod terminals;
+mod traffic;
