@@ -155,25 +155,29 @@ impl OldCopy {
     }
 
     /// Makes the first request due, because something waits for its answer. Later requests keep their waits.
-    pub(super) fn is_waited_for(&mut self, now: Duration) {
+    pub(super) fn ask_now(&mut self, now: Duration) {
         if self.tries == 0 {
             self.nudge(now);
         }
     }
 
-    /// Returns whether a request about this transaction waits for the gateway's first answer. Without a number, it is a
-    /// payment that this journal may not know, or money without a payment.
-    pub(super) fn keeps_waiting(&self, number: Option<SaleNumber>, gateway: &GatewayControl) -> bool {
+    /// Returns whether the gateway's first answer is near, so that a request can wait for it.
+    pub(super) fn is_soon_answered(&self, gateway: &GatewayControl) -> bool {
         let is_near = match self.comparison {
             Comparison::Due(_) => gateway.has_told_its_time(),
             Comparison::Asking => true,
             Comparison::Finished | Comparison::IsOldCopy(_) | Comparison::BeganAnew(_) => false,
         };
-        is_near && !self.is_new && !self.is_late && self.tries == 0 && number.is_none_or(|number| number <= self.before)
+        is_near && !self.is_new && !self.is_late && self.tries == 0
+    }
+
+    /// Returns whether the gateway's first answer is about this transaction too.
+    pub(super) fn compares(&self, number: SaleNumber) -> bool {
+        number <= self.before
     }
 
     /// Records that the gateway's first answer is late, so nothing waits for it any longer.
-    pub(super) fn is_late(&mut self) {
+    pub(super) fn give_up_waiting(&mut self) {
         self.is_late = true;
     }
 
@@ -202,7 +206,7 @@ impl OldCopy {
             }
             Comparison::Due(_) | Comparison::Asking if never_sent && number <= self.before => {
                 self.unsent.insert(number);
-                self.is_waited_for(Duration::ZERO);
+                self.ask_now(Duration::ZERO);
                 None
             }
             _ => Some(Event::Restarted),
@@ -287,7 +291,7 @@ impl OldCopy {
             Comparison::Finished | Comparison::BeganAnew(_) => Gate::Opens(reversal),
             Comparison::Due(_) | Comparison::Asking => {
                 self.waiting.push((number, reversal, now));
-                self.is_waited_for(now);
+                self.ask_now(now);
                 Gate::Holds(None)
             }
             // The transaction's wait for a person could not be recorded. This event tries to record it again.

@@ -26,7 +26,7 @@ impl Agent {
                 self.handle_what_waited();
             }
             TaskResult::ListIsLate => {
-                engine.old_copy.is_late();
+                engine.old_copy.give_up_waiting();
                 self.handle_what_waited();
             }
             TaskResult::LookedUp { wish, inquiry } => self.looked_up(*wish, inquiry),
@@ -38,7 +38,7 @@ impl Agent {
                 let resolved = reckoned.confirms().map(|wanted| engine.known().transaction_and_amount(wanted));
                 if let Some(Err(Refused::NotReady { .. })) = &resolved {
                     // The request may be refused until the gateway has been asked.
-                    engine.old_copy.is_waited_for(engine.clock.monotonic());
+                    engine.old_copy.ask_now(engine.clock.monotonic());
                 }
                 engine.operators.pin_reckoned(&mut engine.journal, *reckoned, resolved);
             }

@@ -154,25 +154,11 @@ impl Agent {
         self.engine.devices.gateway.look_up_for(Box::new(WaitingWish { wanted, of, reply }), reference);
     }
 
-    /// Keeps a request while the gateway is about to say whether the journal is complete: a transaction that follows an
-    /// earlier one, and the question what is left of one. Returns every other request.
+    /// Keeps a request while the gateway is about to say whether the journal is complete. Returns every other request.
     fn keep_until_compared(&mut self, command: Command) -> Option<Command> {
         let Engine { old_copy, devices, clock, .. } = &self.engine;
-        let known = self.engine.known();
-        let of = match &command {
-            Command::Begin { wanted, .. } if wanted.wish.of.is_some() || wanted.wish.kind == Kind::Credit => {
-                known.find(&wanted.till, &wanted.reference).is_err().then_some(None)
-            }
-            Command::Show { till, reference, .. } => {
-                let sale = known.find(till, reference).ok();
-                let ended = sale.filter(|sale| matches!(sale.standing(), Standing::Ended(_)));
-                ended.map(|sale| Some(sale.order().number))
-            }
-            _ => None,
-        };
-        if !of.is_some_and(|number| old_copy.keeps_waiting(number, &devices.gateway))
-            || self.waiting_for_list.len() >= MOST_WAITING
-        {
+        let is_full = self.waiting_for_list.len() >= MOST_WAITING;
+        if is_full || !old_copy.is_soon_answered(&devices.gateway) || !self.depends_on_list(&command) {
             return Some(command);
         }
         if self.waiting_for_list.is_empty() {
@@ -184,8 +170,33 @@ impl Agent {
         }
         let now = clock.monotonic();
         self.waiting_for_list.push(command);
-        self.engine.old_copy.is_waited_for(now);
+        self.engine.old_copy.ask_now(now);
         None
+    }
+
+    /// Returns whether the gateway's list decides about a request: a transaction that follows an earlier one, the
+    /// question what is left of one, and each request about a transaction that waits itself.
+    fn depends_on_list(&self, command: &Command) -> bool {
+        let known = self.engine.known();
+        match command {
+            Command::Begin { wanted, .. } => {
+                (wanted.wish.of.is_some() || wanted.wish.kind == Kind::Credit)
+                    && known.find(&wanted.till, &wanted.reference).is_err()
+            }
+            Command::Show { till, reference, .. } | Command::Cancel { till, reference, .. } => {
+                match known.find(till, reference) {
+                    Ok(sale) => {
+                        matches!((command, sale.standing()), (Command::Show { .. }, Standing::Ended(_)))
+                            && self.engine.old_copy.compares(sale.order().number)
+                    }
+                    Err(_) => self.waiting_for_list.iter().any(|waiting| {
+                        matches!(waiting, Command::Begin { wanted, .. }
+                            if (&wanted.till, &wanted.reference) == (till, reference))
+                    }),
+                }
+            }
+            _ => false,
+        }
     }
 
     /// Handles what has waited for the gateway's list, in the order of the requests.

@@ -50,8 +50,8 @@ pub struct Endpoint {
     pub keep_alive_s: u16,
     /// The number of messages that the broker may send before it gets an acknowledgement.
     pub unacknowledged: u16,
-    /// The memory for unread messages, in bytes. The connection ends before they need more: mosquitto
-    /// 2.0.11 sends many times the number above, and messages below quality 1 need no acknowledgement.
+    /// The memory for unread messages, in bytes. The connection ends before they need more: mosquitto 2.0.11 sends many
+    /// times the number above, and messages below quality 1 need no acknowledgement.
     pub most_unread: usize,
 }
 
@@ -108,7 +108,7 @@ pub enum Lost {
     /// The broker does not let the client subscribe.
     #[error("the broker refuses a subscription: {0}")]
     Subscription(String),
-    /// The broker sends more than it may.
+    /// The broker sends faster than this side reads.
     #[error("the broker sends messages faster than they are read, and {0} bytes are unread")]
     Flood(usize),
 }

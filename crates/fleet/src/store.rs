@@ -85,7 +85,8 @@ struct Row {
 }
 
 impl Row {
-    fn new(terminal: &Id, journal: &str, entry: JournalEntry) -> Self {
+    fn new(terminal: &Id, journal: &str, mut entry: JournalEntry) -> Self {
+        clean_fields(&mut entry.content);
         let at = entry.content.get("at").and_then(Value::as_str);
         Self {
             terminal: terminal.to_string(),
@@ -94,9 +95,9 @@ impl Row {
             first: entry.first().unwrap_or(entry.entry),
             // The batch was checked when it was read, so these are 32 bytes.
             digest: hex::decode(&entry.hash).unwrap_or_default(),
-            kind: entry.is().map(clean),
+            kind: entry.is().map(str::to_owned),
             at: at.and_then(|at| OffsetDateTime::parse(at, &Rfc3339).ok()),
-            body: (!entry.content.is_empty()).then(|| Value::Object(without_nul(entry.content))),
+            body: (!entry.content.is_empty()).then(|| Value::Object(entry.content)),
         }
     }
 }
@@ -377,8 +378,8 @@ async fn show(
 ) -> Result<Option<(String, String, i64)>, StoreError> {
     let name = terminal.as_str();
     // The last will says that the terminal is gone. What was known before stays.
-    let kept =
-        state.online.then(|| serde_json::to_value(state)).transpose().map_err(StoreError::Json)?.map(clean_value);
+    let mut kept = state.online.then(|| serde_json::to_value(state)).transpose().map_err(StoreError::Json)?;
+    kept.iter_mut().for_each(clean_value);
     // A last will is no sign of life, and counts only for the start that left it: it may come after the next start.
     let upsert = "insert into terminal as t (terminal, online, state, seen, boot) values
         ($1, $2, $3, case when $2 then now() end, $4)
@@ -410,7 +411,8 @@ async fn put(
     column: &str,
     value: Result<Value, serde_json::Error>,
 ) -> Result<(), StoreError> {
-    let value = clean_value(value.map_err(StoreError::Json)?);
+    let mut value = value.map_err(StoreError::Json)?;
+    clean_value(&mut value);
     let upsert =
         format!("insert into terminal (terminal, {column}) values ($1, $2) on conflict (terminal) do update set {set}");
     change.execute(&upsert, &[&terminal.as_str(), &value]).await?;
@@ -422,29 +424,20 @@ fn clean(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn clean_value(value: Value) -> Value {
+fn clean_value(value: &mut Value) {
     match value {
-        Value::String(text) => Value::String(clean(&text)),
-        Value::Array(values) => Value::Array(values.into_iter().map(clean_value).collect()),
-        Value::Object(fields) => Value::Object(without_nul(fields)),
-        other => other,
+        Value::String(text) if text.contains('\0') => *text = clean(text),
+        Value::Array(values) => values.iter_mut().for_each(clean_value),
+        Value::Object(fields) => clean_fields(fields),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn has_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(values) => values.iter().any(has_nul),
-        Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+fn clean_fields(fields: &mut Map<String, Value>) {
+    if fields.keys().any(|name| name.contains('\0')) {
+        *fields = std::mem::take(fields).into_iter().map(|(name, value)| (clean(&name), value)).collect();
     }
-}
-
-fn without_nul(fields: Map<String, Value>) -> Map<String, Value> {
-    if !fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)) {
-        return fields;
-    }
-    fields.into_iter().map(|(name, value)| (clean(&name), clean_value(value))).collect()
+    fields.values_mut().for_each(clean_value);
 }
 
 /// The reason why the database did not store something.

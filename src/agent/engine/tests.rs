@@ -801,9 +801,15 @@ async fn terminals_that_start_together_ask_by_date_over_half_a_minute_unless_som
     terminal.agent.probed(Ok(probed()));
     let mut answer = terminal.wants(refund("till-1", by_reference("till-1", 1), 400, &[Right::Refund]));
     assert!(answer.try_recv().is_err(), "it waits");
+    // A question about it waits behind it.
+    let (till, reference_of_it) = ("till-1".to_owned(), Reference::parse("new").unwrap());
+    let (reply, mut shown) = tokio::sync::oneshot::channel();
+    terminal.agent.till_asks(Command::Show { till, reference: reference_of_it, reply });
+    assert!(shown.try_recv().is_err(), "it waits");
     assert!(due(&terminal) <= terminal.agent.engine.clock.monotonic());
     terminal.agent.task_brought(TaskResult::References { found: listed(vec![reference(1)]) });
     assert_eq!(answer.try_recv().unwrap().unwrap().amount, "4.00");
+    assert_eq!(shown.try_recv().unwrap().unwrap().amount, "4.00");
     // If the gateway refuses, or answers too late, the till hears so. The next request does not wait.
     drop(terminal);
     Terminal::start(folder.path(), "").sold(3, "till-1", 1000);
