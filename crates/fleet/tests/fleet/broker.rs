@@ -22,21 +22,18 @@ impl Broker {
         let dir = TempDir::new().unwrap();
         // If another program takes this port first, the broker does not start, and the test says so.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let (certificate, key) = pki.make("broker", true);
-        let at = |name: &str| dir.path().join(name).display().to_string();
-        let user = if rustix::process::getuid().is_root() { "user root\n" } else { "" };
-        let config = format!(
-            "{user}listener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\nrequire_certificate true\n\
-             use_identity_as_username true\nallow_anonymous false\nacl_file {}\npersistence true\n\
-             persistence_location {}/\nautosave_interval 60\nmax_packet_size 65536\nmax_keepalive 300\n\
-             max_inflight_messages 1000\nmax_queued_messages 50000\nmax_queued_bytes 134217728\nlog_type error\nlog_dest file {}\n",
-            pki.ca().display(),
-            certificate.display(),
-            key.display(),
-            at("acl"),
-            dir.path().display(),
-            at("log"),
-        );
+        pki.make("broker", true);
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        let mut config = include_str!("../../../../packages/fleet/mosquitto.conf")
+            .replace("listener 8883", &format!("listener {port} 127.0.0.1"))
+            .replace("/etc/pos-fleet", &pki.folder().display().to_string())
+            .replace("/etc/mosquitto/pos-fleet.acl", &path("acl"))
+            // Nothing is revoked here. The tests of enrolment revoke.
+            .replace("crlfile ", "# ");
+        config += &format!("persistence_location {}/\nlog_type error\nlog_dest file {}\n", path(""), path("log"));
+        if rustix::process::getuid().is_root() {
+            config += "user root\n";
+        }
         fs::write(dir.path().join("config"), config).unwrap();
         fs::write(dir.path().join("acl"), acl(org)).unwrap();
         let server = run(&dir.path().join("config"), port);
