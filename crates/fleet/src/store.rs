@@ -97,7 +97,7 @@ impl Row {
             digest: hex::decode(&entry.hash).unwrap_or_default(),
             kind: entry.is().map(str::to_owned),
             at: at.and_then(|at| OffsetDateTime::parse(at, &Rfc3339).ok()),
-            body: (!entry.content.is_empty()).then(|| Value::Object(entry.content)),
+            body: (!entry.content.is_empty()).then_some(Value::Object(entry.content)),
         }
     }
 }

@@ -25,7 +25,8 @@ use crate::shop::demo::program;
 const TERMINALS: u64 = 5;
 /// The organisation.
 const ORG: &str = "corner-shops";
-/// The access list that a fleet's server installs.
+/// The broker's configuration that a fleet's server installs, and its access list.
+const BROKER: &str = include_str!("../../../../packages/fleet/mosquitto.conf");
 const ACL: &str = include_str!("../../../../packages/fleet/mosquitto.acl");
 /// The sales of a terminal in a day: one each few seconds, so that the pages change while somebody looks.
 const PER_DAY: &str = "10000";
@@ -142,12 +143,11 @@ impl Fleet {
         done(&mut ca).await?;
         fs::write(self.path("acl"), ACL.replace("@ORG@", ORG))?;
         let user = if rustix::process::getuid().is_root() { "user root\n" } else { "" };
-        let mosquitto = format!(
-            "{user}listener {broker} 127.0.0.1\ncafile {folder}/ca.pem\ncertfile {folder}/broker.pem\n\
-             keyfile {folder}/broker-key.pem\ncrlfile {folder}/crl.pem\nrequire_certificate true\n\
-             use_identity_as_username true\nallow_anonymous false\nacl_file {folder}/acl\nmax_packet_size 65536\n\
-             log_type error\n"
-        );
+        let mosquitto = BROKER
+            .replace("listener 8883", &format!("listener {broker} 127.0.0.1"))
+            .replace("/etc/pos-fleet", &folder.to_string())
+            .replace("/etc/mosquitto/pos-fleet.acl", &format!("{folder}/acl"));
+        let mosquitto = format!("{mosquitto}persistence_location {folder}/\nlog_type error\n{user}");
         fs::write(self.path("mosquitto.conf"), mosquitto)?;
         let fleet = format!(
             "org = \"{ORG}\"\n[database]\nurl = \"host={folder}/socket user=fleet dbname=fleet\"\n[broker]\n\
