@@ -157,7 +157,9 @@ impl Decoder {
     /// Creates a decoder for a family. The default is [`Profile::Miura`].
     #[must_use]
     pub fn new(profile: Profile) -> Self {
-        Self { profile, ..Self::default() }
+        let mut decoder = Self::default();
+        decoder.profile = profile;
+        decoder
     }
 
     /// Takes `bytes` and calls `on` for each message and fault in them, in order.
