@@ -1,4 +1,4 @@
-//! The connection to the reader. One task owns the tty or TCP stream, runs the reader's `Driver`, and reopens a lost
+//! The connection to the reader. One task owns the tty or TCP stream, runs the reader's `Session`, and reopens a lost
 //! port. It knows no family of readers.
 //!
 //! The agent may await the handle without reading events, because the task never waits for the agent. Events that do
@@ -19,7 +19,8 @@ use tokio_serial::{
 };
 use zeroize::Zeroize;
 
-use super::driver::{Driver, Frame, PortAction, ReaderFamily};
+use super::driver::{Frame, PortAction, ReaderFamily};
+use super::session::ReaderSession;
 use super::{ReaderEvent, ReaderOrder, ReaderSettings};
 use pos_daemon::wire::{self, Stream};
 
@@ -85,7 +86,7 @@ pub fn tested() -> (ReaderHandle, mpsc::Receiver<ReaderOrder>) {
 pub fn spawn(settings: ReaderSettings, family: ReaderFamily) -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     let (handle, orders) = mpsc::channel(ORDERS);
     let (events, receiver) = mpsc::channel(EVENTS);
-    let driver = Driver::new(settings.clone(), family);
+    let driver = family.session(settings.clone());
     let task = PortTask { settings, driver, orders, events, unsent: VecDeque::new(), start: Instant::now() };
     tokio::spawn(task.run());
     (ReaderHandle(handle), receiver)
@@ -93,7 +94,7 @@ pub fn spawn(settings: ReaderSettings, family: ReaderFamily) -> (ReaderHandle, m
 
 struct PortTask {
     settings: ReaderSettings,
-    driver: Driver,
+    driver: ReaderSession,
     orders: mpsc::Receiver<ReaderOrder>,
     events: mpsc::Sender<ReaderEvent>,
     /// Events that did not fit into the channel.

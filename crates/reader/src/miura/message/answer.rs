@@ -5,9 +5,9 @@
 //! use `encode`, but captured frames are compared with both.
 
 use super::element::{MessageBody, MessageError, each, need, need_array, status, tags, wrapped, wrapped_element};
-use super::sealed::PinBlock;
 use super::status::StatusWord;
 use crate::LocalTime;
+use crate::card_answer::PinBlock;
 use pos_terms::emv::{TlvError, tag, tlv};
 
 /// The answer to RESET DEVICE.

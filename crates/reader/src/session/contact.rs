@@ -1,24 +1,22 @@
-//! A transaction with the chip in the slot: START TRANSACTION, and the reader's requests for decisions (readers: 2.5,
-//! 2.7).
+//! A transaction with the chip in the slot: its start, and the reader's requests for decisions (readers: 2.5, 2.7,
+//! 3.3).
 
 use std::time::Duration;
 
-use super::card_read::ChipInterface;
 use super::display::DisplayRow;
-use super::line::{CARDHOLDER, CommandPurpose, ReaderLine};
-use super::message::{AnswerTemplate, ContinueData, MpiCommand, StatusWord, TransactionAnswer, TransactionData};
+use super::line::{CARDHOLDER, ReaderLine};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::card_answer::{AnswerTemplate, TransactionAnswer};
+use crate::card_read::ChipInterface;
+use crate::family::{CommandFailure, FailureKind, ReaderQuestion, TransactionData};
 use crate::{NoCard, ReaderProgress};
 
 /// Maximum number of chip starts of one transaction. A card that was removed or failed may be tried again.
 const MAX_CHIP_STARTS: u8 = 5;
-/// Maximum number of E2 for one START. If the reader makes the selection, there should be none (readers: 2.5).
+/// Maximum number of requests for a decision (E2) in one dialogue. A Miura reader that makes the selection asks for
+/// none (readers: 2.5). A VIPA reader asks once or twice (readers: 3.3).
 const MAX_DECISIONS: u8 = 8;
-/// C0 for an E2 that offers no application (a referral, for which a person should telephone). The answer is "no",
-/// because the agent cannot decide it. UNCERTAIN: the vendor's source uses 01 as yes and 00 as no, but does not explain
-/// them (readers: 2.7).
-const DECIDED_NO: u8 = 0x00;
 
 impl SaleAtReader {
     pub(super) fn start_chip(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
@@ -29,44 +27,44 @@ impl SaleAtReader {
         self.tries_left = None;
         self.stage = SaleStage::Chip { decisions: 0 };
         line.progress(self.number(), ReaderProgress::ReadingCard);
-        line.ask(
-            CommandPurpose::Start,
-            &MpiCommand::StartTransaction(TransactionData::from(&self.arm)),
-            CARDHOLDER,
-            now,
-        );
+        line.ask(&ReaderQuestion::Start(TransactionData::from(&self.arm)), CARDHOLDER, now);
         Next::Stay(self)
     }
 
     pub(super) fn chip_answered(
         mut self: Box<Self>,
         line: &mut ReaderLine,
-        answer: Result<TransactionAnswer<'_>, StatusWord>,
+        answer: Result<TransactionAnswer<'_>, CommandFailure>,
         decisions: u8,
         now: Duration,
     ) -> SaleNext {
-        match answer {
-            Ok(answer) if answer.template == AnswerTemplate::Decision => self.decide(line, &answer, decisions, now),
-            Ok(answer) => self.read(line, &answer, ChipInterface::Contact, now),
-            Err(StatusWord::CANCELLED) => self.end(line, NoCard::CancelledAtReader, now),
-            Err(StatusWord::UNSUPPORTED_CARD | StatusWord::CARD_READ_ERROR) => {
+        let failure = match answer {
+            Ok(answer) if answer.template == AnswerTemplate::Decision => {
+                return self.decide(line, &answer, decisions, now);
+            }
+            Ok(answer) => return self.read(line, &answer, ChipInterface::Contact, now),
+            Err(failure) => failure,
+        };
+        match failure.kind {
+            FailureKind::Cancelled => self.end(line, NoCard::CancelledAtReader, now),
+            FailureKind::SwipeInstead => {
                 self.chip_failed = true;
                 self.watch(line, ReaderProgress::SwipeCard, &[DisplayRow::RemoveCard, DisplayRow::SwipeCard], now)
             }
-            Err(StatusWord::NO_CARD) => {
+            FailureKind::NoCard => {
                 line.slot = false;
                 line.progress(self.number(), ReaderProgress::TryAgain);
                 self.wait(line, now)
             }
-            Err(StatusWord::OK) => self.damaged(line, now),
-            Err(status @ (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED)) => Next::reader_has_lost_it(status),
-            Err(StatusWord::NO_PIN_KEY | StatusWord::NOT_ENCRYPTED) => self.no_key_left(line, now),
-            Err(status) => self.unreadable(line, status.words(), now),
+            FailureKind::Damaged => self.damaged(line, now),
+            FailureKind::StateLost => Next::reader_has_lost_it(failure),
+            FailureKind::NoKey => self.no_key_left(line, now),
+            _ => self.unreadable(line, failure.words, now),
         }
     }
 
-    /// Answers an E2 with the first application, which has the highest priority, or with "no" if there is none.
-    /// Normally the reader makes the selection itself.
+    /// Answers a request for a decision. From a list of applications, the family takes the first, which has the highest
+    /// priority.
     ///
     /// UNCERTAIN: the form of the list, and that its first application has the highest priority. A cardholder who
     /// wanted another application sees the used one on the receipt. The amount does not change.
@@ -83,12 +81,9 @@ impl SaleAtReader {
             let why = NoCard::Unreadable { cause: "the reader asks for too many decisions".to_owned() };
             return self.stop(line, AfterAbort::End(why), now);
         }
-        let decision = match answer.elements.as_ref().map(|found| found.application) {
-            Ok(Some(choice)) => ContinueData::Choose(choice),
-            Ok(None) => ContinueData::Decision(DECIDED_NO),
-            Err(_) => return self.damaged(line, now),
-        };
-        line.ask(CommandPurpose::Continue, &MpiCommand::Continue(decision), CARDHOLDER, now);
+        let Ok(found) = answer.elements.as_ref() else { return self.damaged(line, now) };
+        let decision = line.speaker.decide(found);
+        line.ask(&ReaderQuestion::Decide { transaction: TransactionData::from(&self.arm), decision }, CARDHOLDER, now);
         self.at(SaleStage::Chip { decisions: decisions + 1 })
     }
 
