@@ -5,9 +5,11 @@
 //! settings implement [`Family`](crate::family::Family).
 
 use super::ReaderSettings;
-use super::miura::MiuraSettings;
+use super::miura::{self, MiuraSettings};
 use super::session::ReaderSession;
-use crate::config::{self, ReaderProtocol};
+use super::vipa::{self, VipaSettings};
+use crate::capability::Capability;
+use crate::config::{self, ReaderProtocol, SredForm};
 
 pub use super::outbox::{Frame, PortAction};
 
@@ -16,6 +18,8 @@ pub use super::outbox::{Frame, PortAction};
 pub enum ReaderFamily {
     /// Miura MPI.
     Miura(MiuraSettings),
+    /// Verifone VIPA.
+    Vipa(VipaSettings),
 }
 
 impl ReaderFamily {
@@ -24,6 +28,7 @@ impl ReaderFamily {
     pub fn of(section: &config::Reader) -> Self {
         match section.protocol {
             ReaderProtocol::MiuraMpi => Self::Miura(MiuraSettings::of(section)),
+            ReaderProtocol::VerifoneVipa => Self::Vipa(VipaSettings::of(section)),
         }
     }
 
@@ -31,6 +36,7 @@ impl ReaderFamily {
     pub(super) fn session(self, settings: ReaderSettings) -> ReaderSession {
         match self {
             Self::Miura(miura) => ReaderSession::new(settings, miura),
+            Self::Vipa(vipa) => ReaderSession::new(settings, vipa),
         }
     }
 }
@@ -39,5 +45,42 @@ impl Default for ReaderFamily {
     /// Returns the default family, for a device at a port without a configured reader.
     fn default() -> Self {
         Self::Miura(MiuraSettings::default())
+    }
+}
+
+impl ReaderProtocol {
+    /// Returns what the family's readers can do.
+    #[must_use]
+    pub fn capabilities(self) -> &'static [Capability] {
+        match self {
+            Self::MiuraMpi => miura::CAPABILITIES,
+            Self::VerifoneVipa => vipa::CAPABILITIES,
+        }
+    }
+
+    /// Returns the forms of sealed card data from which the configuration must choose, with their names. None if the
+    /// family has only one.
+    #[must_use]
+    pub fn sred_forms(self) -> &'static [(SredForm, &'static str)] {
+        match self {
+            Self::MiuraMpi => &[],
+            Self::VerifoneVipa => &[(SredForm::IvFirst, "iv-first"), (SredForm::DataOnly, "data-only")],
+        }
+    }
+
+    /// Returns the usual line speed of a tty, in baud.
+    #[must_use]
+    pub fn usual_baud(self) -> u32 {
+        match self {
+            Self::MiuraMpi => pos_daemon::settings::default_baud(),
+            // Readers: 3.1.
+            Self::VerifoneVipa => 57_600,
+        }
+    }
+
+    /// Returns whether no sale with a real reader of the family is known yet.
+    #[must_use]
+    pub fn is_experimental(self) -> bool {
+        self != Self::MiuraMpi
     }
 }

@@ -183,7 +183,10 @@ pub enum CommandPurpose {
     /// [`ReaderQuestion::Decide`].
     Decide,
     /// [`ReaderQuestion::Host`].
-    Host,
+    Host {
+        /// `true` if the card was tapped.
+        contactless: bool,
+    },
     /// [`ReaderQuestion::OnlinePin`].
     OnlinePin,
     /// [`ReaderQuestion::Amount`] or [`ReaderQuestion::Tip`].
@@ -205,7 +208,13 @@ impl CommandPurpose {
     pub(crate) fn has_cardholder(self) -> bool {
         matches!(
             self,
-            Self::AnyCard | Self::Start | Self::Decide | Self::Host | Self::OnlinePin | Self::Amount | Self::TypedCard
+            Self::AnyCard
+                | Self::Start
+                | Self::Decide
+                | Self::Host { .. }
+                | Self::OnlinePin
+                | Self::Amount
+                | Self::TypedCard
         )
     }
 }
@@ -225,7 +234,7 @@ impl ReaderQuestion<'_> {
             Self::AnyCard { .. } => CommandPurpose::AnyCard,
             Self::Start(_) => CommandPurpose::Start,
             Self::Decide { .. } => CommandPurpose::Decide,
-            Self::Host { .. } => CommandPurpose::Host,
+            Self::Host { contactless, .. } => CommandPurpose::Host { contactless: *contactless },
             Self::OnlinePin { .. } => CommandPurpose::OnlinePin,
             Self::Amount { .. } | Self::Tip { .. } => CommandPurpose::Amount,
             Self::TypedCard { .. } => CommandPurpose::TypedCard,
@@ -414,6 +423,8 @@ pub enum CommandAnswer<'a> {
         model: String,
         /// The firmware version.
         firmware: String,
+        /// The configuration files or programs, if the answer names them.
+        files: Vec<ConfigFile>,
     },
     /// Which keys are present.
     Keys(KeyStatus),
@@ -502,6 +513,8 @@ pub enum FailureKind {
     OtherCard,
     /// The chip cannot be used, and a swipe is allowed as its fallback.
     SwipeInstead,
+    /// The chip was not read. It may be inserted again, and after some failures a swipe is its fallback.
+    InsertAgain,
     /// The slot is empty.
     NoCard,
     /// A key is missing or used up.

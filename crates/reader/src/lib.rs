@@ -22,7 +22,7 @@
 //! ```text
 //! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ session (the rules of every family)
 //!                                                                              ▲
-//!                                          family (the interface) ◀─ miura (Miura MPI)
+//!                                          family (the interface) ◀─ miura (Miura MPI), vipa (Verifone VIPA)
 //! ```
 //!
 //! The session uses the other modules. `card_answer` and `card_read` have a card's answer and the judgement about it,
@@ -36,6 +36,7 @@ use pos_terms::card::{CardFacts, Presented};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
+mod apdu;
 mod apdu_framing;
 pub mod capability;
 pub mod card_answer;
@@ -55,6 +56,7 @@ mod reasons;
 pub mod session;
 mod settings;
 mod typed_amount;
+pub mod vipa;
 
 pub use driver::ReaderFamily;
 pub use local_time::LocalTime;

@@ -5,6 +5,13 @@ pub const MAX_INTEGER_DIGITS: u8 = 10;
 /// Maximum number of decimals of any currency.
 const MAX_FRACTION_DIGITS: u8 = 3;
 
+/// Encodes three indices for DFA206.
+#[must_use]
+pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
+    let ([a1, a2], [b1, b2], [c1, c2]) = (a.to_be_bytes(), b.to_be_bytes(), c.to_be_bytes());
+    [a1, a2, b1, b2, c1, c2]
+}
+
 /// Returns the typed amount in minor units of a currency with `exponent` decimals, or `None` if it is not an amount.
 ///
 /// It is UNCERTAIN whether the reader sends only digits ("123") or also a decimal point ("1.23") (readers: 2.10).

@@ -67,7 +67,7 @@ impl MiuraListener {
                 .ok()
                 .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card_key(), pin: keys.pin_key() })),
             CommandPurpose::ClockGet => ClockAnswer::parse(body).ok().map(|clock| CommandAnswer::Time(clock.0)),
-            CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host => {
+            CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 TransactionAnswer::parse_with(body, self.magstripe_mode).ok().map(CommandAnswer::Card)
             }
             CommandPurpose::OnlinePin => OnlinePinAnswer::parse(body).ok().map(|answer| {
@@ -115,7 +115,7 @@ impl MiuraListener {
 fn identity(reset: ResetAnswer) -> CommandAnswer<'static> {
     let (model, firmware) =
         reset.software.into_iter().next().map(|software| (software.name, software.version)).unwrap_or_default();
-    CommandAnswer::Identity { serial: reset.serial, model, firmware }
+    CommandAnswer::Identity { serial: reset.serial, model, firmware, files: Vec::new() }
 }
 
 /// Reads the answer to a part of a typed card. Only the last part has a body.
@@ -166,7 +166,7 @@ fn step<'a>(status: &DeviceStatus<'a>) -> DeviceStep<'a> {
 fn failure(purpose: CommandPurpose, status: StatusWord) -> CommandFailure {
     let card = matches!(
         purpose,
-        CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host
+        CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. }
     );
     let kind = match status {
         StatusWord::CANCELLED => FailureKind::Cancelled,

@@ -18,6 +18,7 @@ use std::time::Duration;
 pub const CAPABILITIES: &[Capability] = &[
     Capability::TypedCard,
     Capability::TypedVerificationValue,
+    Capability::ChoiceOfTypingCommand,
     Capability::AmountEntry,
     Capability::TipEntry,
     Capability::Texts,

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::display::DisplayRow;
+use super::display::{DisplayRow, display};
 use super::line::{CARDHOLDER, ReaderLine};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
@@ -14,6 +14,8 @@ use crate::{NoCard, ReaderProgress};
 
 /// Maximum number of chip starts of one transaction. A card that was removed or failed may be tried again.
 const MAX_CHIP_STARTS: u8 = 5;
+/// The number of failed insertions after which a swipe is accepted, where the reader does not decide it (readers: 3.3).
+const FAILED_INSERTIONS: u8 = 3;
 /// Maximum number of requests for a decision (E2) in one dialogue. A Miura reader that makes the selection asks for
 /// none (readers: 2.5). A VIPA reader asks once or twice (readers: 3.3).
 const MAX_DECISIONS: u8 = 8;
@@ -50,6 +52,15 @@ impl SaleAtReader {
             FailureKind::SwipeInstead => {
                 self.chip_failed = true;
                 self.watch(line, ReaderProgress::SwipeCard, &[DisplayRow::RemoveCard, DisplayRow::SwipeCard], now)
+            }
+            FailureKind::InsertAgain if self.chip_starts >= FAILED_INSERTIONS => {
+                self.chip_failed = true;
+                self.watch(line, ReaderProgress::SwipeCard, &[DisplayRow::RemoveCard, DisplayRow::SwipeCard], now)
+            }
+            FailureKind::InsertAgain => {
+                line.progress(self.number(), ReaderProgress::InsertCard);
+                display(line, &[DisplayRow::RemoveCard, DisplayRow::InsertCard], self.language, now);
+                self.at(SaleStage::Watching)
             }
             FailureKind::NoCard => {
                 line.slot = false;

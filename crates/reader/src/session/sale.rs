@@ -139,7 +139,7 @@ impl SaleAtReader {
             (SaleStage::Manual(part), CommandPurpose::TypedCard) => {
                 return self.manual_answered(line, part, answer, now);
             }
-            (SaleStage::Completing(running), CommandPurpose::Host) => {
+            (SaleStage::Completing(running), CommandPurpose::Host { .. }) => {
                 let next = running.answered(line, card_answer(answer), now);
                 return next.map(|running| self.with(SaleStage::Completing(running)));
             }
@@ -149,7 +149,7 @@ impl SaleAtReader {
                 self.card_waits |= card_answer(answer).is_ok_and(|answer| answer.template == AnswerTemplate::Online);
                 self.stage = stage;
             }
-            (SaleStage::Closing { then }, CommandPurpose::Host) => self.stage = SaleStage::Stopping { then },
+            (SaleStage::Closing { then }, CommandPurpose::Host { .. }) => self.stage = SaleStage::Stopping { then },
             (stage, _) => self.stage = stage,
         }
         Next::Stay(self)

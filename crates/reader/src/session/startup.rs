@@ -94,8 +94,9 @@ impl StartUp {
                 line.wait_on(pending);
                 Next::Stay(self)
             }
-            (_, CommandAnswer::Identity { serial, model, firmware }) => {
-                (self.identity.serial, self.identity.model, self.identity.firmware) = (serial, model, firmware);
+            (_, CommandAnswer::Identity { serial, model, firmware, files }) => {
+                let ReaderIdentity { clock, pin_key, .. } = self.identity;
+                self.identity = ReaderIdentity { serial, model, firmware, configuration: files, pin_key, clock };
                 self.identified(line, now)
             }
             (_, CommandAnswer::Keys(keys)) => self.keys(line, keys, now),

@@ -25,7 +25,7 @@ pub use crate::card_answer::{
     AnswerTemplate, ApplicationChoice, CardElements, PinBlock, SignedElement, TransactionAnswer,
 };
 pub use crate::family::TransactionData;
-pub use crate::typed_amount::{MAX_INTEGER_DIGITS, minor_units};
+pub use crate::typed_amount::{MAX_INTEGER_DIGITS, minor_units, prompts_of};
 pub use answer::{
     ClockAnswer, OnlinePinAnswer, P2peStatus, ResetAnswer, SoftwareVersion, encode_numeric, parse_numeric,
 };
@@ -37,5 +37,5 @@ pub(super) use masked::{has_clear_card_data, masked_pan};
 pub use sealed::{SredBlock, last_sealed};
 pub use status::StatusWord;
 pub use transaction::ContinueData;
-pub use typed::{AMOUNT_LINE, GetDynamicTip, GetNumericData, GetSecureData, ShownAmount, TypedCardAnswer, prompts_of};
+pub use typed::{AMOUNT_LINE, GetDynamicTip, GetNumericData, GetSecureData, ShownAmount, TypedCardAnswer};
 pub use unsolicited::{CardStatus, DeviceStatus, KEY_CANCEL, UnsolicitedMessage};

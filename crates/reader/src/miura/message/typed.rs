@@ -9,13 +9,6 @@ use pos_terms::emv::{tag, tlv};
 /// only the first.
 pub const AMOUNT_LINE: u8 = 0x02;
 
-/// Encodes three indices for DFA206.
-#[must_use]
-pub fn prompts_of([a, b, c]: [u16; 3]) -> [u8; 6] {
-    let ([a1, a2], [b1, b2], [c1, c2]) = (a.to_be_bytes(), b.to_be_bytes(), c.to_be_bytes());
-    [a1, a2, b1, b2, c1, c2]
-}
-
 /// GET NUMERIC DATA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetNumericData {
