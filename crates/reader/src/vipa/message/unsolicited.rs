@@ -8,6 +8,7 @@ use crate::card_answer::SealedBlock;
 use crate::vipa::settings::SredForm;
 
 /// An unsolicited message.
+#[allow(clippy::large_enum_variant, reason = "one at a time, and read where it is made")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VipaUnsolicited<'a> {
     /// A card was inserted, removed or swiped.
