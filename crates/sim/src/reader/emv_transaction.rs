@@ -5,8 +5,9 @@
 mod elements;
 
 use super::deck::{Application, Card, Chip, Cvm, First, Second, Tap};
+use super::display::CommandMoney;
 use super::keys::bytes;
-use super::message::{self, StatusWord};
+use super::objects::{self, ElementFault};
 use crate::keys::TEST_IMK_AC;
 use crate::keys::cryptogram::{CSU_APPROVED, CardKey, Issuer};
 
@@ -22,21 +23,21 @@ pub(super) struct StartTerms {
 
 impl StartTerms {
     /// Reads the elements that START and START CONTACTLESS share.
-    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
+    pub(super) fn read(elements: &[u8]) -> Result<Self, ElementFault> {
         // The element is required, but no list of output elements contains it.
-        let _time: [u8; 3] = message::need(elements, 0x9F21)?;
+        let _time: [u8; 3] = objects::need(elements, 0x9F21)?;
         Ok(Self {
-            kind: message::need::<1>(elements, 0x9C)?[0],
-            amount: message::need(elements, 0x9F02)?,
-            other: message::get(elements, 0x9F03)?.unwrap_or_default(),
-            date: message::need(elements, 0x9A)?,
-            currency: message::need(elements, 0x5F2A)?,
+            kind: objects::need::<1>(elements, 0x9C)?[0],
+            amount: objects::need(elements, 0x9F02)?,
+            other: objects::get(elements, 0x9F03)?.unwrap_or_default(),
+            date: objects::need(elements, 0x9A)?,
+            currency: objects::need(elements, 0x5F2A)?,
         })
     }
 
     /// Returns the amount that the cardholder sees.
-    pub(super) fn money(&self) -> message::CommandMoney {
-        message::CommandMoney { amount: self.amount, currency: self.currency }
+    pub(super) fn money(&self) -> CommandMoney {
+        CommandMoney { amount: self.amount, currency: self.currency }
     }
 }
 
@@ -97,7 +98,7 @@ pub(super) struct EmvTransaction {
     pub(super) interface: Interface,
     /// The number of wrong PINs so far.
     pub(super) mistakes: u8,
-    application: Application,
+    pub(super) application: Application,
     terminal: Terminal,
     terms: StartTerms,
     pub(super) atc: [u8; 2],
@@ -156,6 +157,16 @@ impl EmvTransaction {
             script_results: Vec::new(),
             late: 0,
         }
+    }
+
+    /// Returns whether a tapped card sends track 2 without a cryptogram.
+    pub(super) fn is_magstripe_mode(&self) -> bool {
+        self.interface == Interface::Contactless && self.card.tap == Tap::Magstripe
+    }
+
+    /// Returns whether the clear card data never leave the reader.
+    pub(super) fn is_secured(&self) -> bool {
+        self.terminal.secured
     }
 
     fn cvm(&self) -> Cvm {
@@ -235,7 +246,7 @@ impl EmvTransaction {
 
     /// Returns the ARQC, to which the scripts are bound.
     pub(super) fn arqc(&self) -> Option<[u8; 8]> {
-        message::value(&self.asked, 0x9F26)?.try_into().ok()
+        objects::value(&self.asked, 0x9F26)?.try_into().ok()
     }
 
     /// Records the result of a script (9F5B; EMV Book 4, A4): 20 means success, and 1n means that command n failed.
