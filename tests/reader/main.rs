@@ -24,3 +24,4 @@ mod miura_session;
 mod miura_typing;
 mod reader_pair;
 mod sim_reader;
+mod vipa_link;

@@ -3,8 +3,11 @@
 //! frozen captures check it.
 //!
 //! ```text
-//! NAD 01 reader, 02 base · PCB 01 more packets follow, 40 unsolicited · LEN 02…FE · APDU · LRC, XOR of all before
+//! NAD 01 reader, 02 base or PIN pad · PCB 01 more packets follow, 02 encrypted (VIPA), 40 unsolicited · LEN 02…FE
+//! · APDU · LRC, XOR of all before
 //! ```
+//!
+//! A [`Profile`] holds the differences between the two families (readers: 3.1, 3.8).
 //!
 //! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Decoder::feed`] drops
 //! bytes up to the next valid packet, and reports how many it dropped. A caller that waits for an answer can then give
@@ -33,6 +36,8 @@ pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
 pub const MAX_MESSAGE: usize = 4096;
 
 const PCB_CHAINED: u8 = 0x01;
+/// VIPA only: the payload is encrypted with a key of the line, which this agent does not hold.
+const PCB_ENCRYPTED: u8 = 0x02;
 const PCB_UNSOLICITED: u8 = 0x40;
 
 /// The bytes of one packet.
@@ -40,12 +45,32 @@ pub type Packet = heapless::Vec<u8, MAX_PACKET>;
 /// The packets of one command.
 pub type Packets = heapless::Vec<Packet, { MAX_EXTENDED_COMMAND.div_ceil(MAX_APDU) }>;
 
+/// The family that uses the link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Miura MPI.
+    #[default]
+    Miura,
+    /// Verifone VIPA.
+    Vipa,
+}
+
+impl Profile {
+    /// Returns the bits that a packet's PCB may have.
+    fn pcb_bits(self) -> u8 {
+        match self {
+            Self::Miura => PCB_CHAINED | PCB_UNSOLICITED,
+            Self::Vipa => PCB_CHAINED | PCB_ENCRYPTED | PCB_UNSOLICITED,
+        }
+    }
+}
+
 /// The part of the device that sends the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nad {
     /// The reader's application (PED, "MPI").
     Reader,
-    /// The retail base (printer, drawer, scanner; "RPI").
+    /// Miura's retail base (printer, drawer, scanner; "RPI"), or VIPA's external PIN pad.
     Base,
 }
 
@@ -94,6 +119,9 @@ pub enum LinkFault {
     /// A chain longer than [`MAX_MESSAGE`]. It is dropped up to its last packet.
     #[error("a message is longer than {MAX_MESSAGE} bytes")]
     TooLong(Nad),
+    /// A packet whose payload the reader has encrypted for its line (VIPA). Its content is lost.
+    #[error("the reader encrypts its line; switch off its stream encryption")]
+    Encrypted(Nad),
 }
 
 /// The reason why data cannot be sent.
@@ -117,6 +145,7 @@ pub enum EncodeError {
 /// A decoder that accepts bytes in pieces of any size and delivers complete messages.
 #[derive(Default)]
 pub struct Decoder {
+    profile: Profile,
     input: heapless::Vec<u8, MAX_PACKET>,
     /// Bytes dropped since the last valid packet but not yet reported.
     dropped: usize,
@@ -125,6 +154,14 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// Creates a decoder for a family. The default is [`Profile::Miura`].
+    #[must_use]
+    pub fn new(profile: Profile) -> Self {
+        let mut decoder = Self::default();
+        decoder.profile = profile;
+        decoder
+    }
+
     /// Takes `bytes` and calls `on` for each message and fault in them, in order.
     pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
         while !bytes.is_empty() {
@@ -154,7 +191,7 @@ impl Decoder {
     fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
-            match look(&self.input[at..]) {
+            match look(&self.input[at..], self.profile) {
                 Look::Incomplete if !last => break,
                 // Only one byte is dropped, even if a whole packet has a wrong LRC. If its LEN is wrong, a valid packet
                 // may begin inside it.
@@ -216,7 +253,7 @@ enum Look {
     Packet { nad: Nad, pcb: u8, len: usize },
 }
 
-fn look(bytes: &[u8]) -> Look {
+fn look(bytes: &[u8], profile: Profile) -> Look {
     let nad = match bytes.first() {
         Some(1) => Nad::Reader,
         Some(2) => Nad::Base,
@@ -224,7 +261,7 @@ fn look(bytes: &[u8]) -> Look {
         None => return Look::Incomplete,
     };
     let pcb = match bytes.get(1) {
-        Some(pcb) if pcb & !(PCB_CHAINED | PCB_UNSOLICITED) == 0 => *pcb,
+        Some(pcb) if pcb & !profile.pcb_bits() == 0 => *pcb,
         Some(_) => return Look::Wrong,
         None => return Look::Incomplete,
     };
@@ -268,6 +305,11 @@ impl Chain {
     fn packet(&mut self, nad: Nad, pcb: u8, apdu: &[u8], on: &mut impl FnMut(Received<'_>)) {
         let unsolicited = pcb & PCB_UNSOLICITED != 0;
         let more = pcb & PCB_CHAINED != 0;
+        if pcb & PCB_ENCRYPTED != 0 {
+            // A message with one unreadable packet is useless.
+            self.clear();
+            return on(Received::Fault(LinkFault::Encrypted(nad)));
+        }
         if let ChainState::Open { unsolicited: before } | ChainState::TooLong { unsolicited: before } = self.state
             && before != unsolicited
         {
@@ -327,6 +369,19 @@ pub fn extended_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
         return Err(EncodeError::TooLong { bytes: apdu.len() });
     }
     Ok(chain(Nad::Reader, false, apdu, MAX_APDU)?.collect())
+}
+
+/// Builds the packets of a command to a VIPA reader (readers: 3.1). No packet ends the command with exactly
+/// [`MAX_APDU`] bytes, because the vendor's program marks every such packet as chained.
+///
+/// # Errors
+/// Returns [`EncodeError`] if `apdu` is not 2 to [`MAX_EXTENDED_COMMAND`] bytes long.
+pub fn vipa_command(apdu: &[u8]) -> Result<Packets, EncodeError> {
+    if apdu.len() > MAX_EXTENDED_COMMAND {
+        return Err(EncodeError::TooLong { bytes: apdu.len() });
+    }
+    let size = if apdu.len().is_multiple_of(MAX_APDU) { MAX_APDU - 1 } else { MAX_APDU };
+    Ok(chain(Nad::Reader, false, apdu, size)?.collect())
 }
 
 /// Builds the packets of an answer or unsolicited message (with its status bytes), for the simulator. Each packet has
