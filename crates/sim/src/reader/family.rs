@@ -13,6 +13,7 @@ use super::emv_transaction::{Decision, EmvTransaction};
 use super::flood::Flood;
 use super::keys::{NoKey, Sealed};
 use super::miura::{self, Miura};
+use super::vipa::{self, Vipa};
 
 /// A family of readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -20,18 +21,22 @@ pub enum Family {
     /// Miura MPI (readers: 2).
     #[default]
     Miura,
+    /// Verifone VIPA (readers: 3).
+    Vipa,
 }
 
 impl Family {
     pub(super) fn protocol(self) -> &'static dyn Protocol {
         match self {
             Self::Miura => &Miura,
+            Self::Vipa => &Vipa,
         }
     }
 
     pub(super) fn session(self) -> FamilySession {
         match self {
             Self::Miura => FamilySession::Miura(miura::Session::default()),
+            Self::Vipa => FamilySession::Vipa(vipa::Session::default()),
         }
     }
 }
@@ -39,6 +44,7 @@ impl Family {
 /// What a family keeps about the host: the unfinished input, and the switches that the host has set.
 pub(super) enum FamilySession {
     Miura(miura::Session),
+    Vipa(vipa::Session),
 }
 
 /// The reason why a running command ends without its result.

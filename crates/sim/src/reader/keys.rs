@@ -80,6 +80,14 @@ enum KeySet {
 }
 
 impl KeySet {
+    fn next_ksn(&self) -> Vec<u8> {
+        match self {
+            Self::Tdes(device) => device.next_ksn().map(|ksn| ksn.0.to_vec()),
+            Self::Aes(device) => device.next_ksn().map(|ksn| ksn.0.to_vec()),
+        }
+        .unwrap_or_default()
+    }
+
     fn has_keys_left(&self) -> bool {
         match self {
             Self::Tdes(device) => device.next_ksn().is_some(),
@@ -132,6 +140,11 @@ impl Keys {
     /// Returns whether the reader reports a key for PINs.
     pub(super) fn reports_pin_key(&self) -> bool {
         self.holds_pin_key && self.pin_keys_are_left()
+    }
+
+    /// Returns the next KSN of both key sets; empty if a set is used up.
+    pub(super) fn next_ksns(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.card_data.next_ksn(), self.pin.next_ksn())
     }
 
     /// Returns whether a key for card data is left.

@@ -47,6 +47,7 @@ mod pin_entry;
 mod port;
 pub mod script;
 mod start_transaction;
+mod vipa;
 
 pub use cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
 pub use deck::{Card, CardEntry, card};
@@ -58,12 +59,15 @@ pub use handle::Reader;
 pub use keys::Dukpt;
 pub use port::{Moments, start};
 pub use script::{Script, ScriptEvent};
+pub use vipa::VipaSettings;
 
 /// The kind of the reader, and its behaviour.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The family of the reader, with its own protocol.
     pub family: Family,
+    /// The behaviour of a VIPA reader that differs between versions.
+    pub vipa: VipaSettings,
     /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
     /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
@@ -148,6 +152,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             family: Family::Miura,
+            vipa: VipaSettings::default(),
             tcp: None,
             link: None,
             serial: "30003638".to_owned(),

@@ -140,6 +140,14 @@ impl Device {
         }
     }
 
+    /// Ends PIN entry without a PIN, as the enter key without digits does.
+    pub(super) fn bypass_pin(&mut self) {
+        if let Running::Pin(entry) = &mut self.kernel.running {
+            entry.typed.clear();
+            self.pin_entered();
+        }
+    }
+
     fn pin_entered(&mut self) {
         let Some(entry) = self.take_pin() else { return };
         let (card, offline) = (entry.card(), entry.is_offline());

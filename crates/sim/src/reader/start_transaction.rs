@@ -85,7 +85,7 @@ impl Device {
         let terms = self.signed_terms(terms);
         let terminal = Terminal {
             serial: self.options.serial.clone(),
-            country: self.options.country,
+            country: terms.country.unwrap_or(self.options.country),
             pin_key: self.keys.holds_pin_key,
             secured: self.keys.encrypts_card_data,
         };
@@ -98,7 +98,7 @@ impl Device {
     }
 
     /// Returns the amount that the card signs: the requested amount, or another if the options set one.
-    fn signed_terms(&self, mut terms: StartTerms) -> StartTerms {
+    pub(super) fn signed_terms(&self, mut terms: StartTerms) -> StartTerms {
         if let Some(amount) = self.options.amount_override {
             let digits = format!("{:012}", amount % 1_000_000_000_000);
             terms.amount = bytes(&digits).try_into().expect("twelve digits are six bytes");

@@ -50,7 +50,7 @@ impl EmvTransaction {
         all
     }
 
-    fn open_elements(&self) -> Vec<u8> {
+    pub(in super::super) fn open_elements(&self) -> Vec<u8> {
         let Self { card, application, terminal, terms, .. } = self;
         let mut all = Vec::new();
         let mut put = |tag: u32, value: &[u8]| objects::put(&mut all, tag, value);

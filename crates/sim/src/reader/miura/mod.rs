@@ -58,7 +58,7 @@ pub(super) struct Session {
 }
 
 fn session(device: &mut Device) -> &mut Session {
-    let FamilySession::Miura(session) = &mut device.session;
+    let FamilySession::Miura(session) = &mut device.session else { unreachable!("a Miura reader has a Miura session") };
     session
 }
 
@@ -82,8 +82,7 @@ impl Protocol for Miura {
     }
 
     fn is_mid_packet(&self, device: &Device) -> bool {
-        let FamilySession::Miura(session) = &device.session;
-        session.decoder.is_unfinished()
+        matches!(&device.session, FamilySession::Miura(session) if session.decoder.is_unfinished())
     }
 
     fn forget_input(&self, device: &mut Device) {
