@@ -19,15 +19,16 @@
 //! | a key is pressed | `shop/demo/screen/keys.rs` `intent`, `shop/demo/screen/key_pressed.rs` `press` |
 //! | a key acts on reader, printer, connection and agent | `shop/demo/screen/shop_actions.rs` `act` |
 //! | the demo's till asks the agent | `shop/demo/till.rs` `ask` |
-//! | the reader receives bytes and sends answers | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `answer` |
-//! | a command is carried out | `reader/commands.rs` `command` |
-//! | a transaction is started at the reader | `reader/start_transaction.rs` `start_transaction`, `start_contactless` |
+//! | the reader receives bytes and sends answers | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `send` |
+//! | a family of readers decodes a command, and says what happened | `reader/family.rs` `hear`, `decided`, `failed` |
+//! | a Miura reader carries out a command | `reader/miura/commands.rs` `carry_out`, `reader/miura/answers.rs` `answer` |
+//! | a transaction is started at the reader | `reader/start_transaction.rs` `start_chip`, `wait_for_tap` |
 //! | a card from the deck is inserted, tapped or swiped | `reader/card_entry.rs` `insert`, `tap`, `swipe`, `reader/deck/cards.rs` |
-//! | the cardholder chooses an application or types digits | `reader/application_choice.rs` `choose`, `reader/number_entry.rs` `get_numeric` |
+//! | the cardholder chooses an application or types digits | `reader/application_choice.rs` `choose`, `reader/number_entry.rs` `ask_for_digits` |
 //! | the cardholder types a PIN, and it is processed | `reader/pin_entry.rs` `ask_for_pin`, `pin_entered` |
-//! | card data and PIN are encrypted under DUKPT | `reader/keys.rs` `seal_chip`, `seal_pin`, `keys/tdes_dukpt.rs` `next` |
+//! | card data and PIN are encrypted under DUKPT | `reader/keys.rs` `seal`, `seal_pin`, `keys/tdes_dukpt.rs` `next` |
 //! | the card makes its first decision, and its decision after the issuer's answer | `reader/emv_transaction.rs` `first`, `second` |
-//! | the issuer's answer reaches the card | `reader/continue_transaction.rs` `continue_transaction`, `card_hears_host` |
+//! | the issuer's answer reaches the card | `reader/continue_transaction.rs` `issuer_answers`, `card_hears_host` |
 //! | the reader has faults | `reader/faults.rs`, `reader/flood.rs` |
 //! | a script sets the time of actions | `reader/script.rs`, `reader/script/parse.rs`, `reader/script/run.rs` `meet_script` |
 //! | a connection delays, drops or changes bytes, or is cut | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |

@@ -1,6 +1,5 @@
-//! Application selection for a chip with several applications. With DFA204 01, the cardholder chooses with a key from
-//! the list on the display. With 02, the agent chooses: it gets the candidates in an E2 and names one in CONTINUE
-//! (readers: 2.3, 2.5, 2.7).
+//! Application selection for a chip with several applications. Either the cardholder chooses with a key from the list
+//! on the display, or the agent gets the candidates and names one (readers: 2.5, 3.3).
 //!
 //! The simulated cardholder takes the first application, unless a [`ChoicePlan`] says otherwise.
 
@@ -8,33 +7,29 @@ use super::cardholder::{ChoicePlan, Key};
 use super::deck::{Application, Card};
 use super::device::Device;
 use super::emv_transaction::StartTerms;
+use super::family::Failure;
 use super::kernel::{CardStep, Running};
-use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
 /// A list of applications for the cardholder or the agent.
 pub(super) struct ApplicationChoice {
     pub(super) terms: StartTerms,
-    candidates: Vec<Application>,
+    pub(super) candidates: Vec<Application>,
 }
 
-/// The value of START's DFA204 that lets the agent choose among several applications (readers: 2.5). 80 also requests
-/// blocked ones, which no card here offers.
-const BY_AGENT: u8 = 0x02;
-
 impl Device {
-    /// Takes the only application, or starts a choice. The chip is read after that.
-    pub(super) fn select_application(&mut self, card: &Card, terms: StartTerms, selection: u8) {
+    /// Takes the only application, or starts a choice by the agent or by the cardholder. The chip is read after that.
+    pub(super) fn select_application(&mut self, card: &Card, terms: StartTerms, by_agent: bool) {
         let candidates = card.candidates();
         match candidates[..] {
             [only] => self.read_chip(terms, only),
-            _ if selection == BY_AGENT => {
-                self.finish(&e2(&candidates), StatusWord::OK);
+            _ if by_agent => {
+                self.protocol().offers(self, &candidates);
                 self.kernel.choice_by_agent = Some(ApplicationChoice { terms, candidates });
                 self.happens(ScriptEvent::Choice);
             }
             _ => {
-                self.event(&message::template(0xE6, &[(0xC3, &[0x03]), (0xC4, b"Application selection")]));
+                self.protocol().choosing(self);
                 let lines = candidates.iter().zip(1..).map(|(candidate, n)| format!("{n} {}", candidate.label));
                 self.display.show(&lines.collect::<Vec<_>>().join("\n"));
                 let choice = ApplicationChoice { terms, candidates };
@@ -78,7 +73,7 @@ impl Device {
                     Key::Enter => self.choose(choice, 1),
                     Key::Clear => self.kernel.running = Running::Card(Box::new(CardStep::Choosing(choice))),
                     Key::Cancel => {
-                        self.finish(&[], StatusWord::CANCELLED);
+                        self.fail(Failure::Cancelled);
                         self.display.show("CANCELLED");
                     }
                 }
@@ -100,32 +95,4 @@ impl Device {
             }
         }
     }
-
-    /// Handles CONTINUE after an E2. 4F or 50 names a candidate, C0 01 selects the first, and C0 00 cancels.
-    pub(super) fn chosen_by_agent(&mut self, choice: &ApplicationChoice, elements: &[u8]) -> Result<(), StatusWord> {
-        self.kernel.slot.ok_or(StatusWord::NO_CARD)?;
-        let (label, aid) = (message::value(elements, 0x50), message::value(elements, 0x4F));
-        let named = |candidate: &&Application| {
-            (label.is_some() || aid.is_some())
-                && label.is_none_or(|label| label == candidate.label.as_bytes())
-                && aid.is_none_or(|aid| aid == candidate.aid)
-        };
-        let chosen = match message::get::<1>(elements, 0xC0)? {
-            Some([0x00]) => return Err(StatusWord::CANCELLED),
-            Some([0x01]) => choice.candidates.first(),
-            None => choice.candidates.iter().find(named),
-            Some(_) => None,
-        };
-        self.read_chip(choice.terms, *chosen.ok_or(StatusWord::INVALID_DATA)?);
-        Ok(())
-    }
-}
-
-/// Makes the list of candidates for the agent. The grouping on a real device is not published. Here each candidate has
-/// an application template (61).
-fn e2(candidates: &[Application]) -> Vec<u8> {
-    let each = candidates.iter();
-    let inner: Vec<u8> =
-        each.flat_map(|one| message::template(0x61, &[(0x4F, one.aid), (0x50, one.label.as_bytes())])).collect();
-    message::object(0xE2, &inner)
 }

@@ -1,10 +1,11 @@
-//! CONTINUE TRANSACTION: the card receives the issuer's answer, carries out the issuer's scripts, and makes its final
+//! The end of a transaction: the card receives the issuer's answer, carries out the issuer's scripts, and makes its final
 //! decision (readers: 2.7; EMV Book 3, 10.9 and 10.10).
 
 use super::device::Device;
 use super::emv_transaction::{Decision, EmvTransaction, Interface};
+use super::family::Failure;
 use super::kernel::{CardStep, Running};
-use super::message::{self, Command, StatusWord};
+use super::objects;
 use super::script::ScriptEvent;
 use crate::keys::TEST_IMK_SMI;
 use crate::keys::cryptogram::Issuer;
@@ -22,22 +23,11 @@ const PIN_UNBLOCK: u8 = 0x24;
 const INSTRUCTIONS: [u8; 6] = [0x16, 0x18, 0x1E, PIN_UNBLOCK, 0xDA, 0xDC];
 
 impl Device {
-    /// Handles CONTINUE TRANSACTION, which carries the choice after an E2 or the issuer's answer after an E4.
-    pub(super) fn continue_transaction(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
-        let elements = command.elements()?;
-        if let Some(choice) = self.kernel.choice_by_agent.take() {
-            return self.chosen_by_agent(&choice, elements);
-        }
-        let transaction = self.kernel.awaiting_host.take().ok_or(StatusWord::NOT_READY)?;
-        let Some(arc) = message::get::<2>(elements, 0x8A)? else {
-            self.kernel.awaiting_host = Some(transaction);
-            return Err(StatusWord::DATA_MISSING);
-        };
-        self.kernel.running =
-            Running::Card(Box::new(CardStep::Continuing { transaction, arc, elements: elements.to_vec() }));
+    /// Takes the issuer's answer from the host: the ARC and all elements.
+    pub(super) fn issuer_answers(&mut self, transaction: EmvTransaction, arc: [u8; 2], elements: Vec<u8>) {
+        self.kernel.running = Running::Card(Box::new(CardStep::Continuing { transaction, arc, elements }));
         self.kernel.due = Some(self.now);
         self.happens(ScriptEvent::Continue);
-        Ok(())
     }
 
     /// Passes the issuer's answer to the card.
@@ -45,15 +35,13 @@ impl Device {
         let contact = transaction.interface == Interface::Contact;
         if contact && self.kernel.slot != Some(transaction.card) {
             self.kernel.sale_is_open = false;
-            return self.finish(&[], StatusWord::NO_CARD);
+            return self.fail(Failure::NoCard);
         }
         self.run_issuer_scripts(&mut transaction, elements, BEFORE);
-        let decision = transaction.second(arc, message::value(elements, 0x91));
+        let decision = transaction.second(arc, objects::value(elements, 0x91));
         self.run_issuer_scripts(&mut transaction, elements, AFTER);
-        // If the last key was used up after E4, the card's decision is sent without encrypted data. The behaviour of a
-        // real device is UNCERTAIN.
-        let sealed = self.seal_card_data(&transaction, 1).unwrap_or_default();
-        self.finish(&transaction.template(decision, Some(arc), &sealed, None), StatusWord::OK);
+        self.kernel.end_command();
+        self.protocol().concluded(self, &transaction, decision, arc);
         let outcome = if decision == Decision::Approved { "APPROVED" } else { "DECLINED" };
         self.display.show(&if contact { format!("{outcome}\nREMOVE CARD") } else { outcome.to_owned() });
         self.transaction_is_over();
@@ -72,7 +60,7 @@ impl Device {
             return;
         }
         for script in tlv::walk(elements).flatten().filter(|object| object.tag.0 == kind) {
-            let id = message::value(script.value, 0x9F18).and_then(|id| id.try_into().ok()).unwrap_or_default();
+            let id = objects::value(script.value, 0x9F18).and_then(|id| id.try_into().ok()).unwrap_or_default();
             let commands = tlv::walk(script.value).flatten().filter(|object| object.tag.0 == 0x86);
             // The first failed command ends the script.
             let failed =

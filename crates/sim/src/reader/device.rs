@@ -10,10 +10,8 @@
 //!
 //! Each named step of a transaction is an event for a script (`script`). The device continues only after the script.
 //!
-//! One command runs at a time (`Running` in `kernel`). During that time, every other command except ABORT and RESET is
-//! refused with 9F26. Where the protocol is silent, this device behaves as follows. RESET ends a running command
-//! without an answer to that command. If the card is pulled during START, the command ends with 9F41. CONTINUE without
-//! the card is answered with 9F23.
+//! One command runs at a time (`Running` in `kernel`). The codes in the drawing are Miura's; `family` connects the device
+//! to its own commands and answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -22,13 +20,12 @@ use super::Options;
 use super::cardholder::{Cardholder, PersonAction};
 use super::deck::{Card, CardEntry};
 use super::display::{Display, Screen};
+use super::family::{Failure, FamilySession, Protocol};
 use super::faults::{AbortRace, Cable, Faults};
 use super::kernel::{CardStep, Kernel, Running};
 use super::keys::Keys;
-use super::message::{self, Command, StatusWord};
 use super::script::ScriptEvent;
 use super::script::run::ScriptRun;
-use pos_reader_link::apdu_link::{Decoder, Nad, Received};
 
 /// Bytes to send.
 #[derive(Debug, PartialEq, Eq)]
@@ -42,18 +39,12 @@ pub struct OutgoingBytes {
 /// Counts of the input so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCounters {
-    /// The CLA and INS of every command, in their order.
+    /// The code of every command (for Miura and VIPA: CLA and INS), in their order.
     pub commands: Vec<u16>,
+    /// The number of commands with the issuer's answer.
+    pub answers_of_issuer: usize,
     /// The number of damaged or malformed packets.
     pub faults: usize,
-}
-
-/// The agent's switches (D060, D061).
-#[derive(Clone, Copy, Default)]
-pub(super) struct Switches {
-    /// The bits of CARD STATUS: 0 unsolicited, 1 ATR, 2 to 4 tracks.
-    pub(super) card_status: u8,
-    pub(super) keys: bool,
 }
 
 /// The simulated reader.
@@ -65,15 +56,14 @@ pub struct Device {
     pub(super) faults: Faults,
     pub(super) script: ScriptRun,
     pub(super) display: Display,
-    pub(super) switches: Switches,
+    pub(super) session: FamilySession,
     /// The time of the latest call.
     pub(super) now: Duration,
     /// The device's date and time (9A and 9F21).
     pub(super) clock: [u8; 6],
     random: u64,
-    decoder: Decoder,
     pub(super) outgoing: VecDeque<OutgoingBytes>,
-    counters: LineCounters,
+    pub(super) counters: LineCounters,
 }
 
 impl Device {
@@ -87,11 +77,10 @@ impl Device {
             faults: Faults::new(options.race),
             script: ScriptRun::new(options.script.clone(), Duration::ZERO),
             display: Display::new(),
-            switches: Switches::default(),
+            session: options.family.session(),
             now: Duration::ZERO,
             clock: options.clock,
             random: options.seed,
-            decoder: Decoder::default(),
             outgoing: VecDeque::new(),
             counters: LineCounters::default(),
             options,
@@ -107,21 +96,7 @@ impl Device {
         if self.options.wrong_device {
             return self.outgoing.push_back(OutgoingBytes { bytes: b"\r\nERROR\r\n".to_vec(), card: false });
         }
-        let mut messages = Vec::new();
-        let mut faults = 0;
-        self.decoder.feed(bytes, |received| match received {
-            Received::Message(message) => messages.push((message.nad, message.unsolicited, message.bytes.to_vec())),
-            Received::Fault(_) => faults += 1,
-        });
-        self.counters.faults += faults;
-        for message in messages {
-            match message {
-                (Nad::Reader, false, bytes) => self.message(&bytes),
-                // Packets for the retail base and unsolicited messages are faults, because hosts never send them here.
-                _ => self.counters.faults += 1,
-            }
-            self.run_due();
-        }
+        self.protocol().hear(self, bytes);
         self.run_due();
     }
 
@@ -193,23 +168,23 @@ impl Device {
     /// Returns whether a packet has begun but not ended.
     #[must_use]
     pub fn is_mid_packet(&self) -> bool {
-        self.decoder.is_unfinished()
+        self.protocol().is_mid_packet(self)
     }
 
     /// Reports that the host has opened the connection. Over TCP and Bluetooth, the device sends a message; over USB,
     /// it does not (readers: 2.1).
     pub fn connected(&mut self, now: Duration) {
         self.now = now;
-        self.decoder = Decoder::default();
+        self.protocol().forget_input(self);
         if self.options.says_powered_on {
-            self.powered_on_event();
+            self.protocol().powered_on(self);
         }
         self.happens(ScriptEvent::Connected);
         self.run_due();
     }
 
-    pub(super) fn powered_on_event(&mut self) {
-        self.event(&message::template(0xE6, &[(0xC3, &[0x01]), (0xC4, b"Powered On")]));
+    pub(super) fn protocol(&self) -> &'static dyn Protocol {
+        self.options.family.protocol()
     }
 
     /// Handles a pulled cable. Switches and running steps are lost; keys and counters are kept.
@@ -221,57 +196,39 @@ impl Device {
     /// Clears everything that a loss of power erases.
     pub(super) fn lose_power(&mut self) {
         self.reset();
-        self.switches = Switches::default();
-        self.decoder = Decoder::default();
+        self.session = self.options.family.session();
     }
 
-    fn message(&mut self, bytes: &[u8]) {
-        if let &[cla, ins, ..] = bytes {
-            self.counters.commands.push(u16::from_be_bytes([cla, ins]));
-        }
+    /// Counts a command with its code, and lets the script act before it. Returns whether the device carries it out.
+    pub(super) fn command_arrives(&mut self, code: Option<u16>, is_abort: bool, is_answer_of_issuer: bool) -> bool {
+        self.counters.commands.extend(code);
+        self.counters.answers_of_issuer += usize::from(is_answer_of_issuer);
         self.happens(ScriptEvent::Frame);
-        if bytes.starts_with(&[0xD0, 0xFF]) {
+        if is_abort {
             self.happens(ScriptEvent::Abort);
         }
         self.meet_script();
-        if self.faults.pulls_cable() || self.faults.is_off() {
-            return;
-        }
-        let command = match Command::parse(bytes) {
-            Ok(command) => command,
-            Err(sw) => return self.answer(&[], sw),
-        };
-        if command.extended && !self.options.extended_apdu {
-            return self.answer(&[], StatusWord::WRONG_LENGTH);
-        }
-        match (command.code, &self.kernel.running) {
-            (0xD0FF, _) => self.abort(),
-            (0xD000, _) | (_, Running::Nothing) => {
-                self.command(&command);
-                if matches!(self.kernel.running, Running::Number(_)) {
-                    self.happens(ScriptEvent::Number);
-                }
-            }
-            _ => self.answer(&[], StatusWord::NOT_ALLOWED),
-        }
+        !(self.faults.pulls_cable() || self.faults.is_off())
     }
 
-    fn abort(&mut self) {
+    /// Lets the card win the race against an ABORT, if a plan requires it. The card's answer is sent before the ABORT's
+    /// answer.
+    pub(super) fn race_before_abort(&mut self) {
         if let AbortRace::CardWins(card) = self.faults.abort_race {
             match self.kernel.running {
                 Running::Tap(_) => self.tap(card),
                 Running::Pin(_) => self.type_pin_to_the_end(),
                 _ => {}
             }
-            // The card's answer is sent before the ABORT's answer.
             self.run_due();
         }
-        self.kernel.sale_is_open = false;
-        self.display.amount = None;
-        self.answer(&[], StatusWord::OK);
+    }
+
+    /// Ends the running command, because the host has cancelled it.
+    pub(super) fn end_running_command(&mut self) {
         if !self.kernel.is_idle() {
             self.kernel.awaiting_host = None;
-            self.finish(&[], StatusWord::CANCELLED);
+            self.fail(Failure::Aborted);
             self.display.show("CANCELLED");
         }
     }
@@ -309,7 +266,7 @@ impl Device {
         match std::mem::replace(&mut self.kernel.running, Running::Nothing) {
             Running::Nothing => {}
             Running::Tap(_) => {
-                self.finish(&[], StatusWord::TIMED_OUT);
+                self.fail(Failure::TimedOut);
                 self.display.show("TIMED OUT");
             }
             Running::Chip(read) => self.chip_is_read(read),
@@ -328,14 +285,14 @@ impl Device {
     pub(super) fn waited_too_long(&mut self) {
         match &self.kernel.running {
             Running::Tap(_) | Running::Number(_) => {
-                self.finish(&[], StatusWord::TIMED_OUT);
+                self.fail(Failure::TimedOut);
                 self.display.show("TIMED OUT");
             }
             Running::Card(_) if self.kernel.is_choosing() => {
-                self.finish(&[], StatusWord::CANCELLED);
+                self.fail(Failure::NotEntered);
                 self.display.show("TIMED OUT");
             }
-            Running::Pin(_) => self.pin_given_up(),
+            Running::Pin(_) => self.pin_given_up(Failure::NotEntered),
             _ => {}
         }
     }
@@ -440,21 +397,6 @@ mod tests {
         assert_eq!((screen.lines[0].as_str(), screen.amount.as_deref()), ("APPROVED", Some("4.56 GBP")));
         device.person_does(PersonAction::Remove, Duration::ZERO);
         assert_eq!(device.screen().amount, None, "the next customer does not see it");
-    }
-
-    #[test]
-    fn a_tip_that_is_typed_is_seen_as_money() {
-        let mut device = Device::new(Options::default());
-        let elements = "E0169F02060000000012345F2A020978DFA21704050A0F00";
-        let body = hex::decode(elements).unwrap();
-        let command = Command { code: 0xD205, p1: 1, extended: false, data: &body };
-        device.command(&command);
-        for key in [Key::Digit(2), Key::Digit(5), Key::Digit(0), Key::Digit(0), Key::Clear] {
-            device.person_does(PersonAction::Key(key), Duration::ZERO);
-        }
-        let screen = device.screen();
-        assert_eq!(screen.amount.as_deref(), Some("12.34 EUR"));
-        assert_eq!(screen.lines, ["ENTER TIP", "2.50 EUR"]);
     }
 
     #[test]

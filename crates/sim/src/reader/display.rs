@@ -1,6 +1,9 @@
 //! The reader's display: four rows of text, and the amount that the cardholder must pay.
 
-use super::message::CommandMoney;
+use std::fmt;
+
+use super::objects::{self, ElementFault};
+use pos_terms::money::Currency;
 
 /// The number of rows on the display (readers: 2.2, D201).
 const ROWS: usize = 4;
@@ -63,5 +66,35 @@ impl Display {
 
     pub(super) fn go_dark(&mut self) {
         self.lines.clear();
+    }
+}
+
+/// The amount in a command: tags 9F02 and 5F2A.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CommandMoney {
+    pub(super) amount: [u8; 6],
+    pub(super) currency: [u8; 2],
+}
+
+impl CommandMoney {
+    /// Reads the two tags from a command's elements.
+    pub(super) fn read(elements: &[u8]) -> Result<Self, ElementFault> {
+        Ok(Self { amount: objects::need(elements, 0x9F02)?, currency: objects::need(elements, 0x5F2A)? })
+    }
+
+    /// Formats typed digits with the currency, as a cardholder reads them: `12.34 EUR`.
+    pub(super) fn in_its_currency(self, digits: &str) -> String {
+        let currency = Currency::from_bcd(self.currency);
+        let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
+        let digits = format!("{:0>1$}", digits.trim_start_matches('0'), decimals + 1);
+        let (whole, part) = digits.split_at(digits.len() - decimals);
+        let dot = if part.is_empty() { "" } else { "." };
+        format!("{whole}{dot}{part} {}", currency.map_or("?", Currency::code))
+    }
+}
+
+impl fmt::Display for CommandMoney {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_its_currency(&hex::encode(self.amount)))
     }
 }

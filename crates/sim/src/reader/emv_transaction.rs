@@ -5,8 +5,9 @@
 mod elements;
 
 use super::deck::{Application, Card, Chip, Cvm, First, Second, Tap};
+use super::display::CommandMoney;
 use super::keys::bytes;
-use super::message::{self, StatusWord};
+use super::objects::{self, ElementFault};
 use crate::keys::TEST_IMK_AC;
 use crate::keys::cryptogram::{CSU_APPROVED, CardKey, Issuer};
 
@@ -18,25 +19,28 @@ pub(super) struct StartTerms {
     pub(super) other: [u8; 6],
     pub(super) date: [u8; 3],
     pub(super) currency: [u8; 2],
+    /// The terminal's country (9F1A), if the host names it.
+    pub(super) country: Option<[u8; 2]>,
 }
 
 impl StartTerms {
     /// Reads the elements that START and START CONTACTLESS share.
-    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
+    pub(super) fn read(elements: &[u8]) -> Result<Self, ElementFault> {
         // The element is required, but no list of output elements contains it.
-        let _time: [u8; 3] = message::need(elements, 0x9F21)?;
+        let _time: [u8; 3] = objects::need(elements, 0x9F21)?;
         Ok(Self {
-            kind: message::need::<1>(elements, 0x9C)?[0],
-            amount: message::need(elements, 0x9F02)?,
-            other: message::get(elements, 0x9F03)?.unwrap_or_default(),
-            date: message::need(elements, 0x9A)?,
-            currency: message::need(elements, 0x5F2A)?,
+            kind: objects::need::<1>(elements, 0x9C)?[0],
+            amount: objects::need(elements, 0x9F02)?,
+            other: objects::get(elements, 0x9F03)?.unwrap_or_default(),
+            date: objects::need(elements, 0x9A)?,
+            currency: objects::need(elements, 0x5F2A)?,
+            country: None,
         })
     }
 
     /// Returns the amount that the cardholder sees.
-    pub(super) fn money(&self) -> message::CommandMoney {
-        message::CommandMoney { amount: self.amount, currency: self.currency }
+    pub(super) fn money(&self) -> CommandMoney {
+        CommandMoney { amount: self.amount, currency: self.currency }
     }
 }
 
@@ -97,13 +101,15 @@ pub(super) struct EmvTransaction {
     pub(super) interface: Interface,
     /// The number of wrong PINs so far.
     pub(super) mistakes: u8,
-    application: Application,
+    pub(super) application: Application,
     terminal: Terminal,
     terms: StartTerms,
     pub(super) atc: [u8; 2],
     unpredictable: [u8; 4],
     sequence: [u8; 4],
     verified: Verified,
+    /// True if the host declines, whatever the card decides.
+    is_declined_by_host: bool,
     tvr: [u8; 5],
     tsi: [u8; 2],
     /// Bytes 2 to 4 of the card's CVR (9F10 is 06 01 12 03 CVR; security: 1.5).
@@ -146,6 +152,7 @@ impl EmvTransaction {
             unpredictable: numbers.unpredictable.to_be_bytes(),
             sequence: bcd(numbers.sequence),
             verified: Verified::NotAsked,
+            is_declined_by_host: false,
             // Byte 4 bit 8: transaction exceeds floor limit (EMV Book 3, C5).
             tvr: if contact { [0, u8::from(expired) << 6, 0, 0x80, 0] } else { [0; 5] },
             // Cardholder verification, terminal risk management and card risk management were performed (EMV Book 3,
@@ -156,6 +163,31 @@ impl EmvTransaction {
             script_results: Vec::new(),
             late: 0,
         }
+    }
+
+    /// Returns whether a tapped card sends track 2 without a cryptogram.
+    pub(super) fn is_magstripe_mode(&self) -> bool {
+        self.interface == Interface::Contactless && self.card.tap == Tap::Magstripe
+    }
+
+    /// Records that the host declines, so that the card can only decline too.
+    pub(super) fn host_declines(&mut self) {
+        self.is_declined_by_host = true;
+    }
+
+    pub(super) fn terms(&self) -> StartTerms {
+        self.terms
+    }
+
+    /// Replaces the terms, before the card signs them.
+    pub(super) fn take_terms(&mut self, terms: StartTerms) {
+        self.terms = terms;
+        self.terminal.country = terms.country.unwrap_or(self.terminal.country);
+    }
+
+    /// Returns whether the clear card data never leave the reader.
+    pub(super) fn is_secured(&self) -> bool {
+        self.terminal.secured
     }
 
     fn cvm(&self) -> Cvm {
@@ -191,6 +223,7 @@ impl EmvTransaction {
     /// Makes the card's first decision. Contactless cards always request the issuer's decision.
     pub(super) fn first(&mut self) -> Decision {
         let decision = match (self.interface, self.card.chip) {
+            _ if self.is_declined_by_host => Decision::Declined,
             (Interface::Contact, Chip::Works { first: First::Approves, .. }) => Decision::Approved,
             (Interface::Contact, Chip::Works { first: First::Declines, .. }) => Decision::Declined,
             _ => Decision::Online,
@@ -211,7 +244,8 @@ impl EmvTransaction {
     pub(super) fn second(&mut self, arc: [u8; 2], authentication: Option<&[u8]>) -> Decision {
         if self.interface == Interface::Contactless {
             // A tapped card does not get the issuer's data (readers: 2.6).
-            return if arc == *b"00" { Decision::Approved } else { Decision::Declined };
+            let is_approved = arc == *b"00" && !self.is_declined_by_host;
+            return if is_approved { Decision::Approved } else { Decision::Declined };
         }
         let issuer_agrees = authentication.map(|value| {
             // TSI byte 1 bit 5: issuer authentication was performed.
@@ -228,14 +262,18 @@ impl EmvTransaction {
             (Second::Refuses, _) | (_, Some(false)) | (Second::NeedsIssuer, None) => false,
             (Second::NeedsIssuer | Second::TakesNoIssuer, Some(true)) | (Second::TakesNoIssuer, None) => true,
         };
-        let decision = if approved && arc == *b"00" { Decision::Approved } else { Decision::Declined };
+        let decision = if approved && arc == *b"00" && !self.is_declined_by_host {
+            Decision::Approved
+        } else {
+            Decision::Declined
+        };
         self.cvr[0] = if decision == Decision::Approved { 0x60 } else { 0x20 };
         decision
     }
 
     /// Returns the ARQC, to which the scripts are bound.
     pub(super) fn arqc(&self) -> Option<[u8; 8]> {
-        message::value(&self.asked, 0x9F26)?.try_into().ok()
+        objects::value(&self.asked, 0x9F26)?.try_into().ok()
     }
 
     /// Records the result of a script (9F5B; EMV Book 4, A4): 20 means success, and 1n means that command n failed.

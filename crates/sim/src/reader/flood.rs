@@ -2,8 +2,7 @@
 //! terminal.
 
 use super::device::{Device, OutgoingBytes};
-use super::message;
-use pos_reader_link::apdu_link::{self, Nad};
+use pos_reader_link::apdu_link;
 
 /// The size of a chunk in bytes, which is one read of the other side. When a flood ends, at most this much stays
 /// unread.
@@ -46,28 +45,7 @@ impl Device {
         let flood = self.faults.flood.filter(|_| !self.faults.is_off())?;
         let mut bytes = Vec::with_capacity(PIECE + apdu_link::MAX_PACKET);
         while bytes.len() < PIECE {
-            match flood {
-                Flood::Status => {
-                    let text = format!("NO {}", self.next_random());
-                    let status = message::template(0xE6, &[(0xC3, &[0xC0]), (0xC4, text.as_bytes())]);
-                    say(&mut bytes, true, &status);
-                }
-                Flood::Cards => {
-                    for slot in [0x03, 0x00] {
-                        say(&mut bytes, true, &message::template(0xE1, &[(0x48, &[slot, 0x00])]));
-                    }
-                }
-                Flood::Keys => say(&mut bytes, true, &message::template(0xE0, &[(0xDFA205, &[0x0D])])),
-                Flood::Answers => say(&mut bytes, false, &[]),
-                Flood::Garbage => bytes.extend(self.next_random().to_be_bytes()),
-                Flood::Partial => bytes.extend([0x01, 0x40, 0xFE, 0xE6]),
-                Flood::Huge => {
-                    let packets =
-                        apdu_link::chain(Nad::Reader, true, &[0xE6; 2 * apdu_link::MAX_APDU], apdu_link::MAX_APDU);
-                    // The last packet is missing.
-                    bytes.extend(packets.into_iter().flatten().next().into_iter().flatten());
-                }
-            }
+            self.protocol().flood(self, flood, &mut bytes);
         }
         self.faults.flooded += bytes.len() as u64;
         Some(OutgoingBytes { bytes, card: false })
@@ -78,10 +56,4 @@ impl Device {
     pub fn flooded(&self) -> u64 {
         self.faults.flooded
     }
-}
-
-fn say(bytes: &mut Vec<u8>, unsolicited: bool, body: &[u8]) {
-    let message = [body, &[0x90, 0x00]].concat();
-    let packets = apdu_link::chain(Nad::Reader, unsolicited, &message, apdu_link::MAX_APDU);
-    packets.into_iter().flatten().for_each(|packet| bytes.extend(packet));
 }

@@ -52,7 +52,9 @@ pub(super) struct Kernel {
     pub(super) due: Option<Duration>,
     /// The transaction of the last E4, which waits for CONTINUE.
     pub(super) awaiting_host: Option<EmvTransaction>,
-    /// The START that was answered with E2.
+    /// The chip that was read, and that waits for the host's decision.
+    pub(super) awaiting_decision: Option<EmvTransaction>,
+    /// The START that was answered with the list of applications.
     pub(super) choice_by_agent: Option<ApplicationChoice>,
     pub(super) slot: Option<&'static Card>,
     pub(super) last_swipe: Option<&'static Card>,
@@ -79,6 +81,7 @@ impl Kernel {
             running: Running::Nothing,
             due: None,
             awaiting_host: None,
+            awaiting_decision: None,
             choice_by_agent: None,
             slot: None,
             last_swipe: None,
@@ -102,6 +105,7 @@ impl Kernel {
     pub(super) fn reset(&mut self) {
         self.end_command();
         self.awaiting_host = None;
+        self.awaiting_decision = None;
         self.choice_by_agent = None;
         self.last_swipe = None;
         self.typed_card.clear();
@@ -110,7 +114,11 @@ impl Kernel {
 
     /// Ends an unfinished transaction when another one starts.
     pub(super) fn forget_last_transaction(&mut self) {
-        let left = [self.awaiting_host.take().is_some(), self.choice_by_agent.take().is_some()];
+        let left = [
+            self.awaiting_host.take().is_some(),
+            self.awaiting_decision.take().is_some(),
+            self.choice_by_agent.take().is_some(),
+        ];
         self.sale_is_open &= !left.contains(&true);
     }
 
@@ -119,6 +127,11 @@ impl Kernel {
         let begins = !std::mem::replace(&mut self.sale_is_open, true);
         self.chip_failed &= !begins;
         begins
+    }
+
+    /// Takes the transaction that waits for the issuer's answer, if its card was tapped or not tapped as required.
+    pub(super) fn take_awaiting_host(&mut self, is_tap: bool) -> Option<EmvTransaction> {
+        self.awaiting_host.take_if(|transaction| (transaction.interface == Interface::Contactless) == is_tap)
     }
 
     pub(super) fn is_idle(&self) -> bool {

@@ -3,18 +3,19 @@
 //!
 //! | | card data | PIN block | KSN |
 //! |---|---|---|---|
-//! | TDES DUKPT | TDES-CBC, IV 0, zeros to 8 bytes | ISO format 0, 8 bytes | 10 bytes |
-//! | AES DUKPT | AES-128-CBC, IV 0, zeros to 16 bytes | ISO format 4, 16 bytes | 12 bytes |
+//! | TDES DUKPT | TDES-CBC, 8 bytes a block | ISO format 0, 8 bytes | 10 bytes |
+//! | AES DUKPT | AES-128-CBC, 16 bytes a block | ISO format 4, 16 bytes | 12 bytes |
+//!
+//! The initialisation vector, the padding and the content of the card data belong to the family.
 //!
 //! Every block uses the next key of its set. No vector from a real reader with AES was found. Mode and padding are
 //! copied from TDES, so they are UNCERTAIN (readers: 8.2).
 
 use super::Options;
 use super::deck::Card;
-use super::message;
 use crate::keys::{
     Ksn, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, TEST_KSN_PIN, TEST_KSN_PIN_AES, TEST_KSN_SRED, TEST_KSN_SRED_AES,
-    ZERO_IV, ZERO_IV_16, aes_dukpt, pin_block, tdes_dukpt,
+    aes_dukpt, pin_block, tdes_dukpt,
 };
 
 /// The kind of keys, and the last used KSN of both key sets; on a new device the counter is 0.
@@ -79,6 +80,14 @@ enum KeySet {
 }
 
 impl KeySet {
+    fn next_ksn(&self) -> Vec<u8> {
+        match self {
+            Self::Tdes(device) => device.next_ksn().map(|ksn| ksn.0.to_vec()),
+            Self::Aes(device) => device.next_ksn().map(|ksn| ksn.0.to_vec()),
+        }
+        .unwrap_or_default()
+    }
+
     fn has_keys_left(&self) -> bool {
         match self {
             Self::Tdes(device) => device.next_ksn().is_some(),
@@ -92,6 +101,13 @@ impl KeySet {
 pub(super) struct Sealed {
     pub(super) data: Vec<u8>,
     pub(super) ksn: Vec<u8>,
+}
+
+/// The initialisation vector of card data, for both kinds of keys.
+#[derive(Clone, Copy)]
+pub(super) struct Iv {
+    pub(super) tdes: [u8; 8],
+    pub(super) aes: [u8; 16],
 }
 
 /// The reason why encryption failed: the key set is used up, or the PIN is invalid.
@@ -116,11 +132,19 @@ impl Keys {
         }
     }
 
-    /// Returns P2PE STATUS (readers: 2.2): bit 0 initialised, bit 1 a PIN key, bit 2 an SRED key.
-    pub(super) fn p2pe_status(&self) -> u8 {
-        let card_key = self.encrypts_card_data && self.card_keys_are_left() || self.claims_card_key;
-        let pin_key = self.holds_pin_key && self.pin_keys_are_left();
-        0x01 | if pin_key { 0x02 } else { 0 } | if card_key { 0x04 } else { 0 }
+    /// Returns whether the reader reports a key for card data.
+    pub(super) fn reports_card_key(&self) -> bool {
+        self.encrypts_card_data && self.card_keys_are_left() || self.claims_card_key
+    }
+
+    /// Returns whether the reader reports a key for PINs.
+    pub(super) fn reports_pin_key(&self) -> bool {
+        self.holds_pin_key && self.pin_keys_are_left()
+    }
+
+    /// Returns the next KSN of both key sets; empty if a set is used up.
+    pub(super) fn next_ksns(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.card_data.next_ksn(), self.pin.next_ksn())
     }
 
     /// Returns whether a key for card data is left.
@@ -133,67 +157,39 @@ impl Keys {
         self.pin.has_keys_left()
     }
 
-    /// Encrypts the PAN and track 2 of a chip (readers: 2.5, P2PEDOL.CFG; 8.4).
-    pub(super) fn seal_chip(&mut self, card: &Card) -> Result<Sealed, NoKey> {
-        let mut plain = message::object(0x5A, &bytes(&card.pan_digits()));
-        message::put(&mut plain, 0x57, &bytes(&card.track2_equivalent()));
-        self.seal_card_data(&plain)
-    }
-
-    /// Encrypts the track 2 data of a tap (readers: 8.4, M2).
-    pub(super) fn seal_tap(&mut self, card: &Card) -> Result<Sealed, NoKey> {
-        self.seal_card_data(&message::object(0x57, &bytes(&card.track2_equivalent())))
-    }
-
-    /// Encrypts the tracks of the stripe with their sentinels (readers: 8.4, M1).
-    pub(super) fn seal_swipe(&mut self, track1: Option<&str>, track2: Option<&str>) -> Result<Sealed, NoKey> {
-        let mut plain = Vec::new();
-        for (tag, track) in [(0x5F21, track1), (0x5F22, track2)] {
-            if let Some(track) = track {
-                message::put(&mut plain, tag, track.as_bytes());
-            }
-        }
-        self.seal_card_data(&plain)
-    }
-
-    /// Encrypts a typed card number. The DFA210 elements and their digits become DFA211 PAN, DFA214 expiry YYMM, and
-    /// DFA216 verification value. Their layout on a device is not published, so it is UNCERTAIN (readers: 2.9). Here
-    /// they are ASCII digits.
-    pub(super) fn seal_typed(&mut self, elements: &[(u8, String)]) -> Result<Sealed, NoKey> {
-        let mut plain = Vec::new();
-        for (element, digits) in elements {
-            message::put(&mut plain, 0xDFA210 + u32::from(*element), digits.as_bytes());
-        }
-        self.seal_card_data(&plain)
-    }
-
     /// Encrypts the cardholder's digits with the card's PAN. Format 4 also uses `random`.
     pub(super) fn seal_pin(&mut self, card: &Card, digits: &str, random: [u8; 8]) -> Result<Sealed, NoKey> {
+        self.seal_pin_for(card.pan, digits, random)
+    }
+
+    /// Encrypts the cardholder's digits with a PAN.
+    pub(super) fn seal_pin_for(&mut self, pan: &str, digits: &str, random: [u8; 8]) -> Result<Sealed, NoKey> {
         let pin = pin_block::Pin::new(digits).map_err(|_| NoKey)?;
         match &mut self.pin {
             KeySet::Tdes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let block = pin_block::encrypt_0(&key.working(tdes_dukpt::Usage::Pin), &pin, card.pan);
+                let block = pin_block::encrypt_0(&key.working(tdes_dukpt::Usage::Pin), &pin, pan);
                 Ok(Sealed { data: block.map_err(|_| NoKey)?.to_vec(), ksn: ksn.0.to_vec() })
             }
             KeySet::Aes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let block = pin_block::encrypt_4(&key.pin_key(), &pin, card.pan, random);
+                let block = pin_block::encrypt_4(&key.pin_key(), &pin, pan, random);
                 Ok(Sealed { data: block.map_err(|_| NoKey)?.to_vec(), ksn: ksn.0.to_vec() })
             }
         }
     }
 
-    fn seal_card_data(&mut self, plain: &[u8]) -> Result<Sealed, NoKey> {
+    /// Encrypts card data under the next key. The last block is filled with zeros.
+    pub(super) fn seal(&mut self, iv: Iv, plain: &[u8]) -> Result<Sealed, NoKey> {
         match &mut self.card_data {
             KeySet::Tdes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let data = key.working(tdes_dukpt::Usage::DataRequest).cbc_encrypt_zero_padded(&ZERO_IV, plain);
+                let data = key.working(tdes_dukpt::Usage::DataRequest).cbc_encrypt_zero_padded(&iv.tdes, plain);
                 Ok(Sealed { data, ksn: ksn.0.to_vec() })
             }
             KeySet::Aes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let data = key.data_key().cbc_encrypt_zero_padded(&ZERO_IV_16, plain);
+                let data = key.data_key().cbc_encrypt_zero_padded(&iv.aes, plain);
                 Ok(Sealed { data, ksn: ksn.0.to_vec() })
             }
         }

@@ -1,12 +1,13 @@
-//! The simulated card reader: a Miura MPI device (readers: 2) with a deck of virtual cards, on a pty or TCP.
+//! The simulated card reader with a deck of virtual cards, on a pty or TCP. It is a reader of one of several families
+//! (`family`), of which each has its own folder.
 //!
 //! ```text
-//!  host ─▶ port ─▶ link ─▶ message ─▶ commands ─▶ start_transaction ─▶ kernel ─▶ emv_transaction (the card's decisions)
-//!  (pty, TCP)     (packets)            (codes)     continue_transaction   ▲         │
-//!                                                  number_entry           │         ▼
-//!    ▲                                 script: actions at events ─▶ cardholder    keys (DUKPT: SRED, PIN)
-//!    │                                        └─▶ faults            card_entry      │
-//!    └────────────── link ◀── outgoing ◀────────────────────────── pin_entry ◀──────┘
+//!  host ─▶ port ─▶ family: packets ─▶ commands ─▶ start_transaction ─▶ kernel ─▶ emv_transaction (the card's decisions)
+//!  (pty, TCP)      miura, …           (codes)     continue_transaction   ▲         │
+//!                                                 number_entry           │         ▼
+//!    ▲                                script: actions at events ─▶ cardholder    keys (DUKPT: SRED, PIN)
+//!    │                                       └─▶ faults            card_entry      │
+//!    └──────── outgoing ◀── family: answers, events ◀───────────── pin_entry ◀─────┘
 //! ```
 //!
 //! `device` connects these parts. Its inputs are bytes, people's actions and the time. Its outputs are bytes and a
@@ -26,39 +27,47 @@ mod application_choice;
 pub mod args;
 mod card_entry;
 mod cardholder;
-mod commands;
 mod connection;
 mod continue_transaction;
 pub mod deck;
 pub mod device;
 mod display;
 mod emv_transaction;
+mod family;
 mod faults;
 pub mod flood;
 mod handle;
 mod kernel;
 mod keys;
-mod message;
+mod miura;
 mod number_entry;
+mod objects;
 mod outgoing;
 mod pin_entry;
 mod port;
 pub mod script;
 mod start_transaction;
+mod vipa;
 
 pub use cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
 pub use deck::{Card, CardEntry, card};
 pub use display::{Screen, WaitsFor};
+pub use family::Family;
 pub use faults::{AbortRace, Cable};
 pub use flood::Flood;
 pub use handle::Reader;
 pub use keys::Dukpt;
 pub use port::{Moments, start};
 pub use script::{Script, ScriptEvent};
+pub use vipa::VipaSettings;
 
 /// The kind of the reader, and its behaviour.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// The family of the reader, with its own protocol.
+    pub family: Family,
+    /// The behaviour of a VIPA reader that differs between versions.
+    pub vipa: VipaSettings,
     /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
     /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
@@ -142,6 +151,8 @@ impl Default for Options {
     /// Returns a secured reader on a pty, without delays.
     fn default() -> Self {
         Self {
+            family: Family::Miura,
+            vipa: VipaSettings::default(),
             tcp: None,
             link: None,
             serial: "30003638".to_owned(),

@@ -1,11 +1,15 @@
-//! Digits typed on the reader: an amount, a tip, or a card number, which leaves the reader only in encrypted form
-//! (readers: 2.9, 2.10). This file also passes every pressed key to the step that waits for it.
+//! Digits typed on the reader: an amount, a tip, or a card number (readers: 2.9, 2.10, 3.2). This file also passes every
+//! pressed key to the step that waits for it.
 
 use super::cardholder::Key;
 use super::device::Device;
+use super::family::Failure;
 use super::kernel::Running;
-use super::keys::NoKey;
-use super::message::{self, Command, StatusWord};
+
+/// The elements of a typed card number, by their codes in Miura's DFA210 (readers: 2.9).
+pub(super) const NUMBER: u8 = 0x01;
+pub(super) const EXPIRY: u8 = 0x04;
+pub(super) const CODE: u8 = 0x06;
 
 /// The digits typed so far.
 pub(super) struct NumberEntry {
@@ -15,81 +19,15 @@ pub(super) struct NumberEntry {
 
 /// The purpose of the digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum TypedFor {
+pub(super) enum TypedFor {
     /// An amount or a tip.
     Amount,
-    /// An element of a card number, and whether it must be encrypted immediately (D25A).
-    CardNumber { element: u8, at_once: bool },
+    /// An element of a card number.
+    CardElement(u8),
 }
 
 impl Device {
-    pub(super) fn get_numeric(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
-        let elements = command.elements()?;
-        let _prompts: [u8; 6] = message::need(elements, 0xDFA206)?;
-        let _format: [u8; 2] = message::need(elements, 0xDFA207)?;
-        self.display.amount = None;
-        self.ask_for_digits("ENTER AMOUNT", TypedFor::Amount);
-        Ok(())
-    }
-
-    /// Handles GET DYNAMIC TIP. Returns the typed value unchanged: a tip or (P1 00) the total. Percentages are not
-    /// computed.
-    pub(super) fn get_tip(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
-        let elements = command.elements()?;
-        let _percentages: [u8; 4] = message::need(elements, 0xDFA217)?;
-        self.display.amount = Some(message::CommandMoney::read(elements)?);
-        self.ask_for_digits(if command.p1 == 0 { "ENTER TOTAL" } else { "ENTER TIP" }, TypedFor::Amount);
-        Ok(())
-    }
-
-    pub(super) fn get_secure_pan(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
-        let elements = command.elements()?;
-        let [element] = message::need(elements, 0xDFA210)?;
-        let _prompts: [u8; 6] = message::need(elements, 0xDFA206)?;
-        self.kernel.typed_card.clear();
-        self.ask_for_digits("ENTER CARD NUMBER", TypedFor::CardNumber { element, at_once: true });
-        Ok(())
-    }
-
-    pub(super) fn get_secure_data(&mut self, command: &Command<'_>) -> Result<(), StatusWord> {
-        match command.p1 {
-            0x00 => {
-                self.kernel.typed_card.clear();
-                self.answer(&[], StatusWord::OK);
-            }
-            0x01 => {
-                let elements = command.elements()?;
-                let [element] = message::need(elements, 0xDFA210)?;
-                let _prompts: [u8; 6] = message::need(elements, 0xDFA206)?;
-                let question = match element {
-                    0x01 => "ENTER CARD NUMBER",
-                    0x04 => "ENTER EXPIRY YYMM",
-                    0x06 => "ENTER SECURITY CODE",
-                    _ => return Err(StatusWord::INVALID_PARAMETER),
-                };
-                self.ask_for_digits(question, TypedFor::CardNumber { element, at_once: false });
-            }
-            0x02 => {
-                let body = self.seal_typed_card()?;
-                self.answer(&body, StatusWord::OK);
-            }
-            _ => return Err(StatusWord::INVALID_PARAMETER),
-        }
-        Ok(())
-    }
-
-    /// Encrypts the typed digits and then deletes them.
-    fn seal_typed_card(&mut self) -> Result<Vec<u8>, StatusWord> {
-        let typed = std::mem::take(&mut self.kernel.typed_card);
-        let pan = typed.iter().find(|(element, _)| *element == 0x01).map(|(_, digits)| digits.clone());
-        let pan = pan.ok_or(StatusWord::NOTHING_TYPED)?;
-        let (first, last) = (&pan[..6], &pan[pan.len() - 4..]);
-        let masked = format!("{first}{}{last}", "*".repeat(pan.len() - 10));
-        let sealed = self.keys.seal_typed(&typed).map_err(|NoKey| StatusWord::NO_KEY_LEFT)?;
-        Ok(message::template(0xE1, &[(0xDFA208, masked.as_bytes()), (0xDFAE02, &sealed.data), (0xDFAE03, &sealed.ksn)]))
-    }
-
-    fn ask_for_digits(&mut self, question: &str, what: TypedFor) {
+    pub(super) fn ask_for_digits(&mut self, question: &str, what: TypedFor) {
         self.display.show(question);
         self.kernel.running = Running::Number(NumberEntry { digits: String::new(), what });
         if !self.cardholder.number_plans.is_empty() {
@@ -114,18 +52,13 @@ impl Device {
         else {
             return;
         };
+        self.kernel.end_command();
         match what {
-            TypedFor::Amount => self.finish(&message::template(0xE1, &[(0xDFA208, digits.as_bytes())]), StatusWord::OK),
-            TypedFor::CardNumber { element: 0x01, .. } if !(12..=19).contains(&digits.len()) => {
-                self.finish(&[], StatusWord::INVALID_INPUT);
-            }
-            TypedFor::CardNumber { element, at_once } => {
+            TypedFor::Amount => self.protocol().amount_typed(self, &digits),
+            TypedFor::CardElement(NUMBER) if !(12..=19).contains(&digits.len()) => self.fail(Failure::InvalidNumber),
+            TypedFor::CardElement(element) => {
                 self.kernel.typed_card.push((element, digits));
-                match at_once.then(|| self.seal_typed_card()) {
-                    None => self.finish(&[], StatusWord::OK),
-                    Some(Ok(body)) => self.finish(&body, StatusWord::OK),
-                    Some(Err(sw)) => self.finish(&[], sw),
-                }
+                self.protocol().card_element_typed(self);
             }
         }
     }
@@ -144,13 +77,11 @@ impl Device {
             }
             (Running::Number(_), Key::Enter) => self.number_entered(),
             (Running::Tap(_) | Running::Number(_), Key::Cancel) => {
-                self.finish(&[], StatusWord::CANCELLED);
+                self.fail(Failure::Cancelled);
                 self.display.show("CANCELLED");
             }
-            (Running::Nothing, _) if self.switches.keys => {
-                self.event(&message::template(0xE0, &[(0xDFA205, &[key.code()])]));
-            }
-            (Running::Nothing | Running::Chip(_) | Running::Tap(_) | Running::Card(_), _) => {}
+            (Running::Nothing, _) => self.protocol().idle_key(self, key),
+            (Running::Chip(_) | Running::Tap(_) | Running::Card(_), _) => {}
         }
     }
 
@@ -160,7 +91,7 @@ impl Device {
         let typed = match (what, self.display.amount) {
             (TypedFor::Amount, Some(money)) => money.in_its_currency(digits),
             (TypedFor::Amount, None) => digits.clone(),
-            (TypedFor::CardNumber { .. }, _) => "*".repeat(digits.len()),
+            (TypedFor::CardElement(_), _) => "*".repeat(digits.len()),
         };
         self.display.show_below_question(&typed);
     }

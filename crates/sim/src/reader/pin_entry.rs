@@ -4,15 +4,15 @@
 //! keys at any time.
 //!
 //! The PIN is sent in encrypted form to the issuer, or it is sent to the chip, which counts the remaining tries. If the
-//! chip checks the PIN, the events contain C5, and the reader asks again after a wrong PIN.
+//! chip checks the PIN, the reader asks again after a wrong PIN.
 
 use super::cardholder::{Key, PinPlan};
 use super::deck::Card;
 use super::device::Device;
 use super::emv_transaction::{EmvTransaction, Verified, WantsPin};
+use super::family::{Failure, LonePin, PinNews};
 use super::kernel::Running;
 use super::keys::NoKey;
-use super::message::{self, StatusWord};
 use super::script::ScriptEvent;
 
 /// A PIN entry in progress.
@@ -26,30 +26,23 @@ pub(super) struct PinEntry {
 pub(super) enum PinPurpose {
     /// For a chip or a tap: a PIN for the issuer is part of E4, and a PIN for the chip is not sent.
     Operation(EmvTransaction),
-    /// For ONLINE PIN with the last swiped card.
-    Swipe(&'static Card),
+    /// For the issuer, outside a transaction. The cardholder knows the PIN of `card`, and the block is for `pan`.
+    Alone { card: &'static Card, pan: String },
 }
-
-/// The one-byte bodies of the answer to ONLINE PIN (readers: 2.9).
-const CANCELLED: u8 = 0x08;
-const BYPASSED: u8 = 0x0C;
-
-/// The DFA102 value of "PIN OK" (readers: 2.13).
-const PIN_OK: u8 = 0x02;
 
 impl PinEntry {
     fn card(&self) -> &'static Card {
         match &self.purpose {
             PinPurpose::Operation(transaction) => transaction.card,
-            PinPurpose::Swipe(card) => card,
+            PinPurpose::Alone { card, .. } => card,
         }
     }
 
-    /// Returns the transaction of the PIN; `None` for the PIN of a swipe.
+    /// Returns the transaction of the PIN; `None` outside a transaction.
     pub(super) fn transaction(&self) -> Option<&EmvTransaction> {
         match &self.purpose {
             PinPurpose::Operation(transaction) => Some(transaction),
-            PinPurpose::Swipe(_) => None,
+            PinPurpose::Alone { .. } => None,
         }
     }
 
@@ -87,7 +80,7 @@ impl Device {
         self.display.show("ENTER PIN");
         self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
         self.kernel.running = Running::Pin(Box::new(entry));
-        self.pin_event("ENTER PIN", 0);
+        self.pin_asked(0);
         self.happens(ScriptEvent::Pin);
     }
 
@@ -126,7 +119,7 @@ impl Device {
             Key::Clear => {
                 entry.typed.pop();
             }
-            Key::Cancel => return self.pin_given_up(),
+            Key::Cancel => return self.pin_given_up(Failure::Cancelled),
             // With too few digits, the key has no effect, and the cardholder waits.
             Key::Enter if (1..4).contains(&entry.typed.len()) => entry.plan = PinPlan::Hesitate,
             Key::Enter => return self.pin_entered(),
@@ -134,16 +127,24 @@ impl Device {
         let count = entry.typed.len();
         self.kernel.due = entry.next_key().map(|_| self.now + self.options.pace.key);
         self.display.show(&format!("ENTER PIN\n{}", "*".repeat(count)));
-        self.pin_event("ENTER PIN", u8::try_from(count).unwrap_or(u8::MAX));
+        self.pin_asked(u8::try_from(count).unwrap_or(u8::MAX));
     }
 
     /// Ends PIN entry after cancel or a time-out.
-    pub(super) fn pin_given_up(&mut self) {
+    pub(super) fn pin_given_up(&mut self, why: Failure) {
         let Some(entry) = self.take_pin() else { return };
         self.display.show("CANCELLED");
         match entry.purpose {
-            PinPurpose::Operation(_) => self.finish(&[], StatusWord::CANCELLED),
-            PinPurpose::Swipe(_) => self.finish(&[CANCELLED], StatusWord::OK),
+            PinPurpose::Operation(_) => self.fail(why),
+            PinPurpose::Alone { .. } => self.protocol().lone_pin(self, LonePin::GivenUp),
+        }
+    }
+
+    /// Ends PIN entry without a PIN, as the enter key without digits does.
+    pub(super) fn bypass_pin(&mut self) {
+        if let Running::Pin(entry) = &mut self.kernel.running {
+            entry.typed.clear();
+            self.pin_entered();
         }
     }
 
@@ -153,8 +154,8 @@ impl Device {
         let PinEntry { typed, purpose, .. } = *entry;
         let mut transaction = match purpose {
             PinPurpose::Operation(transaction) => transaction,
-            PinPurpose::Swipe(_) if typed.is_empty() => return self.finish(&[BYPASSED], StatusWord::OK),
-            PinPurpose::Swipe(_) => return self.swipe_pin_entered(card, &typed),
+            PinPurpose::Alone { .. } if typed.is_empty() => return self.protocol().lone_pin(self, LonePin::Bypassed),
+            PinPurpose::Alone { pan, .. } => return self.lone_pin_entered(&pan, &typed),
         };
         if typed.is_empty() {
             transaction.verified(Verified::PinBypassed);
@@ -166,22 +167,21 @@ impl Device {
         let random = self.random_bytes();
         let sealed = match self.keys.seal_pin(card, &typed, random) {
             Ok(sealed) => sealed,
-            Err(NoKey) => return self.finish(&[], StatusWord::NO_PIN_KEY),
+            Err(NoKey) => return self.fail(Failure::NoPinKey),
         };
-        self.pin_ok_event();
+        self.pin_accepted();
         transaction.verified(Verified::PinEntered);
         self.card_will_decide(transaction, Some(sealed));
     }
 
-    fn swipe_pin_entered(&mut self, card: &Card, typed: &str) {
+    fn lone_pin_entered(&mut self, pan: &str, typed: &str) {
         let random = self.random_bytes();
-        let sealed = match self.keys.seal_pin(card, typed, random) {
+        let sealed = match self.keys.seal_pin_for(pan, typed, random) {
             Ok(sealed) => sealed,
-            Err(NoKey) => return self.finish(&[], StatusWord::NO_PIN_KEY),
+            Err(NoKey) => return self.protocol().lone_pin(self, LonePin::NoKey),
         };
-        self.pin_ok_event();
-        let body = message::template(0xE1, &[(0xDFAE04, &sealed.data), (0xDFAE05, &sealed.ksn)]);
-        self.finish(&body, StatusWord::OK);
+        self.pin_accepted();
+        self.protocol().lone_pin(self, LonePin::Entered(sealed));
     }
 
     /// Carries out VERIFY at the chip (EMV Book 3, 6.5.12). The PIN is right, wrong with tries left, or wrong at the
@@ -190,7 +190,7 @@ impl Device {
         let card = transaction.card;
         if typed == card.pin {
             *self.kernel.pin_tries(card) = card.tries;
-            self.pin_ok_event();
+            self.pin_accepted();
             transaction.verified(Verified::PinRight);
             return self.card_will_decide(transaction, None);
         }
@@ -198,7 +198,7 @@ impl Device {
         *tries = tries.saturating_sub(1);
         let left = *tries;
         transaction.mistakes = transaction.mistakes.saturating_add(1);
-        self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"INCORRECT PIN"), (0xC5, &[left])]));
+        self.protocol().pin_news(self, PinNews::Wrong { tries: left });
         if left == 0 {
             transaction.verified(Verified::PinTriesExceeded);
             return self.card_will_decide(transaction, None);
@@ -206,13 +206,12 @@ impl Device {
         self.ask_for_pin(PinPurpose::Operation(transaction));
     }
 
-    /// Sends an event that is identical to the captured one, bit for bit (readers: 2.13).
-    fn pin_ok_event(&mut self) {
-        self.event(&message::template(0xE6, &[(0xC3, &[0x02]), (0xC4, b"PIN OK"), (0xDFA102, &[PIN_OK])]));
+    fn pin_accepted(&mut self) {
+        self.protocol().pin_news(self, PinNews::Accepted);
         self.display.show("PIN OK");
     }
 
-    fn random_bytes(&mut self) -> [u8; 8] {
+    pub(super) fn random_bytes(&mut self) -> [u8; 8] {
         let [a, b, c, d] = self.next_random().to_be_bytes();
         let [e, f, g, h] = self.next_random().to_be_bytes();
         [a, b, c, d, e, f, g, h]
@@ -229,19 +228,13 @@ impl Device {
         }
     }
 
-    /// Reports the state of PIN entry. If the chip checks the PIN, the report includes the remaining tries (C5;
-    /// readers: 2.4).
-    fn pin_event(&mut self, text: &str, digits: u8) {
-        let digits = [digits];
-        let mut objects: Vec<(u32, &[u8])> = vec![(0xC3, &[0x02]), (0xC4, text.as_bytes()), (0xDFA201, &digits)];
+    /// Reports the number of digits. If the chip checks the PIN, the report includes the remaining tries.
+    fn pin_asked(&mut self, digits: u8) {
         let chip = match &self.kernel.running {
             Running::Pin(entry) if entry.is_offline() => Some(entry.card()),
             _ => None,
         };
-        let tries = chip.map(|card| [*self.kernel.pin_tries(card)]);
-        if let Some(tries) = &tries {
-            objects.push((0xC5, tries));
-        }
-        self.event(&message::template(0xE6, &objects));
+        let tries = chip.map(|card| *self.kernel.pin_tries(card));
+        self.protocol().pin_news(self, PinNews::Asked { digits, tries });
     }
 }

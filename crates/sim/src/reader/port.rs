@@ -18,8 +18,6 @@ use super::display::Screen;
 use super::faults::Cable;
 use super::handle::Reader;
 
-/// The code of CONTINUE TRANSACTION.
-const CONTINUE: u16 = 0xDED2;
 /// The pause between the writes of [`Options::fragment`].
 const FRAGMENT_PAUSE: Duration = Duration::from_millis(1);
 
@@ -164,9 +162,9 @@ impl Shared {
         if !inner.device.is_mid_packet() {
             *began = at;
         }
-        let before = inner.device.counters().commands.len();
+        let before = inner.device.counters().answers_of_issuer;
         inner.device.bytes(bytes, at.duration_since(self.started));
-        if inner.device.counters().commands[before..].contains(&CONTINUE) {
+        if inner.device.counters().answers_of_issuer > before {
             inner.moments.continue_read = Some(*began);
             if let Some(told) = self.at_continue.get() {
                 told();

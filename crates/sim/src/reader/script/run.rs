@@ -9,7 +9,6 @@ use crate::reader::cardholder::PinPlan;
 use crate::reader::device::{Device, OutgoingBytes};
 use crate::reader::faults::Cable;
 use crate::reader::kernel::Running;
-use crate::reader::message;
 
 /// The maximum number of rules at one point in time. With this limit, rules that trigger each other in a loop cannot
 /// stop the device.
@@ -155,10 +154,9 @@ impl Device {
     }
 
     /// Switches the reader off and on. Running steps and switches are lost; keys, counters and the card in the slot are
-    /// kept. It is not published whether a device sends "Powering Off" (0A) when its firmware crashes. This device
-    /// does, so the agent gets both messages.
+    /// kept.
     pub(in super::super) fn reboot(&mut self, time: Duration) {
-        self.event(&message::template(0xE6, &[(0xC3, &[0x0A]), (0xC4, b"Powering Off")]));
+        self.protocol().powering_off(self);
         self.lose_power();
         self.display.go_dark();
         self.faults.off_until = Some(self.now + time);
@@ -168,7 +166,7 @@ impl Device {
     pub(in super::super) fn powers_on(&mut self) {
         self.faults.off_until = None;
         self.display.show("WELCOME");
-        self.powered_on_event();
+        self.protocol().powered_on(self);
         self.happens(ScriptEvent::PoweredOn);
     }
 }

@@ -1,12 +1,10 @@
-//! Parses commands and builds TLVs for the simulated reader (readers: 2.1, 2.4, 2.11).
+//! Parses Miura's commands, and defines its status words (readers: 2.1, 2.11).
 //!
 //! It shares only the packet code with the agent (`pos_reader_link`, which is checked against frozen captures). The
 //! code for their content is separate, so a misreading of the protocol cannot hide on both sides.
 
-use std::fmt;
-
+use crate::reader::objects::{self, ElementFault};
 use pos_terms::emv::{Tag, tlv};
-use pos_terms::money::Currency;
 
 /// A status word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,82 +79,29 @@ impl<'a> Command<'a> {
     }
 }
 
-/// The amount in a command: tags 9F02 and 5F2A.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CommandMoney {
-    pub(super) amount: [u8; 6],
-    pub(super) currency: [u8; 2],
-}
-
-impl CommandMoney {
-    /// Reads the two tags from a command's elements.
-    pub(super) fn read(elements: &[u8]) -> Result<Self, StatusWord> {
-        Ok(Self { amount: need(elements, 0x9F02)?, currency: need(elements, 0x5F2A)? })
-    }
-
-    /// Formats typed digits with the currency, as a cardholder reads them: `12.34 EUR`.
-    pub(super) fn in_its_currency(self, digits: &str) -> String {
-        let currency = Currency::from_bcd(self.currency);
-        let decimals = currency.map_or(0, |currency| usize::from(currency.exponent()));
-        let digits = format!("{:0>1$}", digits.trim_start_matches('0'), decimals + 1);
-        let (whole, part) = digits.split_at(digits.len() - decimals);
-        let dot = if part.is_empty() { "" } else { "." };
-        format!("{whole}{dot}{part} {}", currency.map_or("?", Currency::code))
-    }
-}
-
-impl fmt::Display for CommandMoney {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.in_its_currency(&hex::encode(self.amount)))
+impl From<ElementFault> for StatusWord {
+    fn from(fault: ElementFault) -> Self {
+        match fault {
+            ElementFault::Missing => Self::DATA_MISSING,
+            ElementFault::Malformed => Self::INVALID_DATA,
+        }
     }
 }
 
 /// Returns the element `tag` of a command, which must have `N` bytes.
 pub(super) fn need<const N: usize>(elements: &[u8], tag: u32) -> Result<[u8; N], StatusWord> {
-    get(elements, tag)?.ok_or(StatusWord::DATA_MISSING)
+    Ok(objects::need(elements, tag)?)
 }
 
 /// Returns the element `tag`, which must have `N` bytes if it is present.
 pub(super) fn get<const N: usize>(elements: &[u8], tag: u32) -> Result<Option<[u8; N]>, StatusWord> {
-    value(elements, tag).map(|value| value.try_into().map_err(|_| StatusWord::INVALID_DATA)).transpose()
-}
-
-/// Returns the value of the element `tag`.
-pub(super) fn value(elements: &[u8], tag: u32) -> Option<&[u8]> {
-    tlv::walk(elements).flatten().find(|object| object.tag == Tag(tag)).map(|object| object.value)
-}
-
-/// Appends one object.
-pub(super) fn put(out: &mut Vec<u8>, tag: u32, value: &[u8]) {
-    out.extend(tag.to_be_bytes().into_iter().skip_while(|byte| *byte == 0));
-    let [.., high, low] = value.len().to_be_bytes();
-    match (high, low) {
-        (0, 0..=0x7F) => out.push(low),
-        (0, _) => out.extend([0x81, low]),
-        _ => out.extend([0x82, high, low]),
-    }
-    out.extend(value);
-}
-
-/// Makes one object.
-pub(super) fn object(tag: u32, value: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    put(&mut out, tag, value);
-    out
-}
-
-/// Makes a template from objects.
-pub(super) fn template(tag: u32, objects: &[(u32, &[u8])]) -> Vec<u8> {
-    let mut inner = Vec::new();
-    for (tag, value) in objects {
-        put(&mut inner, *tag, value);
-    }
-    object(tag, &inner)
+    Ok(objects::get(elements, tag)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reader::objects::{object, template};
 
     #[test]
     fn a_command_comes_apart() {
