@@ -21,10 +21,10 @@
 //! | the records are written; only the write returns the actions | `agent/journal_writer.rs` `write`, [`pos_core::book::commit`] |
 //! | the engine owns the open transactions: it takes an event to the core, the step to the journal, and then carries out each action | `agent/engine.rs` `hear`, `act` |
 //! | each action goes to its device, or to the trainer in training mode | `agent/devices.rs` `perform` |
-//! | the reader asks for a card and reads it | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/miura/machine.rs`, `reader/miura/sale.rs` |
+//! | the reader asks for a card and reads it | `reader/port.rs` `spawn`, `reader/driver.rs`, `reader/session/machine.rs`, `reader/session/sale.rs` |
 //! | the request is made, recorded as sent, and sent once | `agent/engine/hearing.rs` `card_read`, [`pos_gateway::Client::prepare`], [`pos_gateway::Client::pay`] |
 //! | the answer is read and judged | `gateway/answer.rs`, then `transaction/gateway_answer.rs` `answered` |
-//! | the chip gets the answer and confirms | `reader/miura/completing.rs` |
+//! | the chip gets the answer and confirms | `reader/session/completing.rs` |
 //! | the cardholder signs | `transaction/signature.rs` |
 //! | the till confirms how much it accepts, and the rest is refunded | `transaction/awaiting_till.rs`, `agent/tills.rs` `confirm`, `agent/engine/till_words.rs` `take_part` |
 //! | there is no answer, or the chip refuses: the look-up, its sending and its repetition | `transaction/gateway_answer.rs` `unknown`, `transaction/reversing.rs` `query`, `agent/devices/gateway.rs` `query`, `transaction/resolution.rs` |

@@ -9,6 +9,7 @@
 //! | `miura_faults` | every step of a sale with every fault |
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
+//! | `vipa_link` | VIPA's packets on the same link |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |

@@ -15,11 +15,14 @@ use crate::leak::{self, Kept, Secret};
 use crate::log::LOG;
 use crate::overheard::Overheard;
 use pos_agent::till::SaleState;
+use pos_reader::card_read::for_host;
+use pos_reader::family::Family as _;
+use pos_reader::miura::MiuraSettings;
 use pos_reader_link::apdu_link::{Decoder, Received};
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
 use pos_sim::reader::deck::DECK;
 use pos_sim::shop::{Options, TILL_TOKEN};
-use pos_terms::card::{self, CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
+use pos_terms::card::{CardFacts, EntryMode, FirstAnswer, Presented, SealedCard, SealedPin, Wiped};
 use pos_terms::emv::tlv;
 use pos_test_kit::within;
 
@@ -131,6 +134,7 @@ fn what_holds_card_data_shows_none_of_it() {
 fn no_card_data_leave_in_the_chips_data_for_the_host() {
     let (before, after) = ("9F0206000000001234", "95050000000000");
     let object = |tag: &str, value: &str| format!("{tag}{:02X}{value}", value.len() / 2);
+    let speaker = MiuraSettings::default().parts().speaker;
     for tag in [
         "56", "57", "5A", "5F20", "5F21", "5F22", "5F23", "5F24", "99", "9F1F", "9F20", "9F6B", "DFAE02", "DFAE03",
         "DFAE04", "DFAE05",
@@ -141,7 +145,8 @@ fn no_card_data_leave_in_the_chips_data_for_the_host() {
                 ["70", "77", "E1", "BF0C", "61"].iter().take(depth).fold(one, |held, outer| object(outer, &held));
             let tlvs = hex::decode(format!("{before}{held}{}{held}{after}", object(tag, ""))).unwrap();
             for masked_too in [false, true] {
-                let sent = hex::encode_upper(card::for_host(&tlvs, masked_too, &[]).unwrap().expose());
+                let sent = for_host(&tlvs, masked_too, &[], &|tag| speaker.kind_of(tag)).unwrap();
+                let sent = hex::encode_upper(sent.expose());
                 assert_eq!(sent, format!("{before}{after}"), "{tag} at depth {depth}");
             }
         }

@@ -157,9 +157,7 @@ impl Decoder {
     /// Creates a decoder for a family. The default is [`Profile::Miura`].
     #[must_use]
     pub fn new(profile: Profile) -> Self {
-        let mut decoder = Self::default();
-        decoder.profile = profile;
-        decoder
+        Self { profile, input: heapless::Vec::new(), dropped: 0, reader: Chain::default(), base: Chain::default() }
     }
 
     /// Takes `bytes` and calls `on` for each message and fault in them, in order.

@@ -1,15 +1,15 @@
-//! The selection of a reader's family. Only this file knows the families. The task that owns the port asks a `Driver`
-//! for its next action on the port. The configuration names the family.
+//! The selection of a reader's family. Only this file names the families. The configuration names one of them, and the
+//! task that owns the port runs a session with it.
 //!
-//! A new family needs a module next to `miura`, a variant of [`ReaderFamily`] and `Driver`, and a name in the
-//! configuration. A driver does no I/O and reads no clock. It takes bytes, orders and the time, and returns
-//! [`PortAction`]s and a deadline.
+//! A new family needs a module next to `miura`, a line in each part of this file, and a name in the configuration. Its
+//! settings implement [`Family`](crate::family::Family).
 
-use std::time::Duration;
-
-use super::miura::{MiuraSession, MiuraSettings};
-use super::{ReaderOrder, ReaderSettings};
-use crate::config::{self, ReaderProtocol};
+use super::ReaderSettings;
+use super::miura::{self, MiuraSettings};
+use super::session::ReaderSession;
+use super::vipa::{self, VipaSettings};
+use crate::capability::Capability;
+use crate::config::{self, ReaderProtocol, SredForm};
 
 pub use super::outbox::{Frame, PortAction};
 
@@ -18,6 +18,8 @@ pub use super::outbox::{Frame, PortAction};
 pub enum ReaderFamily {
     /// Miura MPI.
     Miura(MiuraSettings),
+    /// Verifone VIPA.
+    Vipa(VipaSettings),
 }
 
 impl ReaderFamily {
@@ -26,6 +28,15 @@ impl ReaderFamily {
     pub fn of(section: &config::Reader) -> Self {
         match section.protocol {
             ReaderProtocol::MiuraMpi => Self::Miura(MiuraSettings::of(section)),
+            ReaderProtocol::VerifoneVipa => Self::Vipa(VipaSettings::of(section)),
+        }
+    }
+
+    /// Creates a session with a reader of this family.
+    pub(super) fn session(self, settings: ReaderSettings) -> ReaderSession {
+        match self {
+            Self::Miura(miura) => ReaderSession::new(settings, miura),
+            Self::Vipa(vipa) => ReaderSession::new(settings, vipa),
         }
     }
 }
@@ -37,68 +48,39 @@ impl Default for ReaderFamily {
     }
 }
 
-/// One reader, of any family.
-///
-/// After each call of `opened`, `closed`, `order`, `bytes` or `timeout`, call [`Self::poll`] until it returns `None`.
-/// Then wait for bytes, an order or [`Self::deadline`]. `now` is the time since any fixed moment.
-pub(super) enum Driver {
-    Miura(MiuraSession),
-}
-
-impl Driver {
-    /// Creates a driver whose port is not open yet.
-    pub(super) fn new(settings: ReaderSettings, family: ReaderFamily) -> Self {
-        match family {
-            ReaderFamily::Miura(miura) => Self::Miura(MiuraSession::new(settings, miura)),
+impl ReaderProtocol {
+    /// Returns what the family's readers can do.
+    #[must_use]
+    pub fn capabilities(self) -> &'static [Capability] {
+        match self {
+            Self::MiuraMpi => miura::CAPABILITIES,
+            Self::VerifoneVipa => vipa::CAPABILITIES,
         }
     }
 
-    /// Records that the port is open.
-    pub(super) fn opened(&mut self, now: Duration) {
+    /// Returns the forms of sealed card data from which the configuration must choose, with their names. None if the
+    /// family has only one.
+    #[must_use]
+    pub fn sred_forms(self) -> &'static [(SredForm, &'static str)] {
         match self {
-            Self::Miura(session) => session.opened(now),
+            Self::MiuraMpi => &[],
+            Self::VerifoneVipa => &[(SredForm::IvFirst, "iv-first"), (SredForm::DataOnly, "data-only")],
         }
     }
 
-    /// Records that the port could not be opened, or that the other end closed it.
-    pub(super) fn closed(&mut self, cause: &str) {
+    /// Returns the usual line speed of a tty, in baud.
+    #[must_use]
+    pub fn usual_baud(self) -> u32 {
         match self {
-            Self::Miura(session) => session.closed(cause),
+            Self::MiuraMpi => pos_daemon::settings::default_baud(),
+            // Readers: 3.1.
+            Self::VerifoneVipa => 57_600,
         }
     }
 
-    /// Takes an order from the agent.
-    pub(super) fn order(&mut self, order: ReaderOrder, now: Duration) {
-        match self {
-            Self::Miura(session) => session.order(order, now),
-        }
-    }
-
-    /// Takes received bytes.
-    pub(super) fn bytes(&mut self, bytes: &[u8], now: Duration) {
-        match self {
-            Self::Miura(session) => session.bytes(bytes, now),
-        }
-    }
-
-    /// Handles the passing of [`Self::deadline`]. Before the deadline it does nothing.
-    pub(super) fn timeout(&mut self, now: Duration) {
-        match self {
-            Self::Miura(session) => session.timeout(now),
-        }
-    }
-
-    /// Returns the time at which to call [`Self::timeout`].
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        match self {
-            Self::Miura(session) => session.deadline(),
-        }
-    }
-
-    /// Returns the next action.
-    pub(super) fn poll(&mut self) -> Option<PortAction> {
-        match self {
-            Self::Miura(session) => session.poll(),
-        }
+    /// Returns whether no sale with a real reader of the family is known yet.
+    #[must_use]
+    pub fn is_experimental(self) -> bool {
+        self != Self::MiuraMpi
     }
 }

@@ -20,12 +20,15 @@
 //! has jumped, or after a day.
 //!
 //! ```text
-//! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ miura (Miura MPI)
+//! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ session (the rules of every family)
+//!                                                                              ▲
+//!                                          family (the interface) ◀─ miura (Miura MPI), vipa (Verifone VIPA)
 //! ```
 //!
-//! Every family may use the other modules. `outbox` holds outgoing frames and events, and `apdu_link` has the packets
-//! of Miura MPI and VIPA. `keys` checks that each KSN is used only once, and `flood` limits endless sending.
-//! `clock_setting` decides when the reader's clock is set, and `local_time` has the time for the card.
+//! The session uses the other modules. `card_answer` and `card_read` have a card's answer and the judgement about it,
+//! `masked_pan` and `typed_amount` what comes in ASCII. `outbox` holds outgoing frames and events. `keys` checks that
+//! each KSN is used only once, and `flood` limits endless sending. `clock_setting` decides when the reader's clock is
+//! set, and `local_time` has the time for the card.
 
 use std::time::Duration;
 
@@ -33,17 +36,27 @@ use pos_terms::card::{CardFacts, Presented};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
+mod apdu;
+mod apdu_framing;
+pub mod capability;
+pub mod card_answer;
+pub mod card_read;
 mod clock_setting;
 pub mod config;
 pub mod driver;
+pub mod family;
 mod flood;
 pub mod keys;
 mod local_time;
+mod masked_pan;
 pub mod miura;
 mod outbox;
 pub mod port;
 mod reasons;
+pub mod session;
 mod settings;
+mod typed_amount;
+pub mod vipa;
 
 pub use driver::ReaderFamily;
 pub use local_time::LocalTime;

@@ -19,7 +19,7 @@ const FLOOD_LONGEST: Duration = Duration::from_secs(60);
 /// Floods older than this are forgotten.
 const FLOOD_FORGOTTEN: Duration = Duration::from_secs(600);
 
-/// The bytes of one write. In every family the longest frame is a packet of [`apdu_link`].
+/// The bytes of one write. The longest frame is a packet of [`apdu_link`].
 pub type Frame = heapless::Vec<u8, { apdu_link::MAX_PACKET }>;
 
 /// An action that a driver requests from the task that owns the port.

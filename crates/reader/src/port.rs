@@ -1,4 +1,4 @@
-//! The connection to the reader. One task owns the tty or TCP stream, runs the reader's `Driver`, and reopens a lost
+//! The connection to the reader. One task owns the tty or TCP stream, runs the reader's `Session`, and reopens a lost
 //! port. It knows no family of readers.
 //!
 //! The agent may await the handle without reading events, because the task never waits for the agent. Events that do
@@ -8,10 +8,11 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_serial::{
@@ -19,8 +20,10 @@ use tokio_serial::{
 };
 use zeroize::Zeroize;
 
-use super::driver::{Driver, Frame, PortAction, ReaderFamily};
+use super::driver::{Frame, PortAction, ReaderFamily};
+use super::session::ReaderSession;
 use super::{ReaderEvent, ReaderOrder, ReaderSettings};
+use crate::config::{LISTEN, ReaderFlowControl};
 use pos_daemon::wire::{self, Stream};
 
 /// The size of the channel for orders. A transaction has three.
@@ -33,6 +36,8 @@ const READ: usize = 1024;
 const READS: u32 = 8;
 /// The time within which a TCP reader must accept the connection. It is on the same network.
 const CONNECT: Duration = Duration::from_secs(5);
+/// The time to wait for a reader that opens the connection, before its absence is reported. The wait begins again.
+const ACCEPT: Duration = Duration::from_secs(10);
 /// The time within which the port must take a packet. 258 bytes take 22 ms at 115200 baud.
 const WRITE: Duration = Duration::from_secs(2);
 
@@ -85,21 +90,24 @@ pub fn tested() -> (ReaderHandle, mpsc::Receiver<ReaderOrder>) {
 pub fn spawn(settings: ReaderSettings, family: ReaderFamily) -> (ReaderHandle, mpsc::Receiver<ReaderEvent>) {
     let (handle, orders) = mpsc::channel(ORDERS);
     let (events, receiver) = mpsc::channel(EVENTS);
-    let driver = Driver::new(settings.clone(), family);
-    let task = PortTask { settings, driver, orders, events, unsent: VecDeque::new(), start: Instant::now() };
+    let driver = family.session(settings.clone());
+    let task =
+        PortTask { settings, driver, orders, events, unsent: VecDeque::new(), start: Instant::now(), listener: None };
     tokio::spawn(task.run());
     (ReaderHandle(handle), receiver)
 }
 
 struct PortTask {
     settings: ReaderSettings,
-    driver: Driver,
+    driver: ReaderSession,
     orders: mpsc::Receiver<ReaderOrder>,
     events: mpsc::Sender<ReaderEvent>,
     /// Events that did not fit into the channel.
     unsent: VecDeque<ReaderEvent>,
     /// The start of the driver's clock.
     start: Instant,
+    /// The listener of a reader that opens the connection.
+    listener: Option<Arc<TcpListener>>,
 }
 
 /// The agent has dropped the handle or the receiver of the events.
@@ -123,13 +131,24 @@ impl PortTask {
         loop {
             self.meanwhile(sleep(after)).await?;
             let settings = self.settings.clone();
-            after = match self.meanwhile(open(&settings)).await? {
+            let listener = self.listener(&settings).await;
+            after = match self.meanwhile(open(&settings, listener)).await? {
                 Ok(OpenPort::Tty(stream)) => self.serve(stream).await?,
                 Ok(OpenPort::Tcp(stream)) => self.serve(stream).await?,
                 Ok(OpenPort::Given(stream)) => self.serve(stream).await?,
                 Err(error) => self.closed(&error),
             };
         }
+    }
+
+    /// Returns the listener at which the reader opens the connection, if the settings say so. It stays open between two
+    /// connections, so that a reader which connects meanwhile is not refused.
+    async fn listener(&mut self, settings: &ReaderSettings) -> io::Result<Option<Arc<TcpListener>>> {
+        let Some(address) = settings.port.strip_prefix(LISTEN) else { return Ok(None) };
+        if self.listener.is_none() {
+            self.listener = Some(Arc::new(TcpListener::bind(address).await?));
+        }
+        Ok(self.listener.clone())
     }
 
     /// Waits for `future`. Meanwhile takes orders and sends events.
@@ -284,21 +303,32 @@ enum OpenPort {
     Given(Box<dyn Stream>),
 }
 
-async fn open(settings: &ReaderSettings) -> io::Result<OpenPort> {
+async fn open(settings: &ReaderSettings, listener: io::Result<Option<Arc<TcpListener>>>) -> io::Result<OpenPort> {
     if let Some(way) = &settings.way {
         return way().await.map(OpenPort::Given);
+    }
+    if let Some(listener) = listener? {
+        let accepted = timeout(ACCEPT, listener.accept()).await;
+        let (stream, _) =
+            accepted.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "no reader has connected"))??;
+        stream.set_nodelay(true)?;
+        return Ok(OpenPort::Tcp(stream));
     }
     if let Some(address) = settings.port.strip_prefix("tcp://") {
         let stream = timeout(CONNECT, TcpStream::connect(address)).await??;
         stream.set_nodelay(true)?;
         return Ok(OpenPort::Tcp(stream));
     }
-    // The port is raw 8N1 without flow control (readers: 2.1), for exclusive use.
+    // The port is raw 8N1 (readers: 2.1, 3.1), for exclusive use.
     let mut stream = tokio_serial::new(settings.port.as_str(), settings.baud)
         .data_bits(DataBits::Eight)
         .parity(Parity::None)
         .stop_bits(StopBits::One)
-        .flow_control(FlowControl::None)
+        .flow_control(match settings.flow_control {
+            ReaderFlowControl::None => FlowControl::None,
+            ReaderFlowControl::RtsCts => FlowControl::Hardware,
+            ReaderFlowControl::XonXoff => FlowControl::Software,
+        })
         .open_native_async()
         .map_err(|error| wire::refused(error.into()))?;
     stream.set_exclusive(true)?;

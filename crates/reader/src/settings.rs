@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::LocalTime;
+use crate::config::ReaderFlowControl;
 use pos_daemon::wire::Connector;
 use pos_terms::emv::Tag;
 
@@ -14,6 +15,8 @@ pub struct ReaderSettings {
     pub port: String,
     /// Line speed of a tty, in baud. A USB port does not use it.
     pub baud: u32,
+    /// Flow control of a tty.
+    pub flow_control: ReaderFlowControl,
     /// Serial numbers (9F1E) of the readers that may be used. If the list is empty, every connected reader is used.
     pub serials: Vec<String>,
     /// `true` if the reader's masked card data stays inside `pos.iccDataRequest`.
@@ -90,6 +93,7 @@ impl ReaderSettings {
         Self {
             port: port.into(),
             baud: 115_200,
+            flow_control: ReaderFlowControl::None,
             serials: Vec::new(),
             icc_masked_tags: false,
             icc_private_tags: Vec::new(),

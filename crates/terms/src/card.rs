@@ -35,6 +35,16 @@ impl<const N: usize> Wiped<N> {
         Some(wiped)
     }
 
+    /// Copies `pieces` one after another, or returns `None` if they have more than `N` bytes.
+    #[must_use]
+    pub fn joined(pieces: &[&[u8]]) -> Option<Self> {
+        let mut wiped = Self::default();
+        for piece in pieces {
+            wiped.0.extend_from_slice(piece).ok()?;
+        }
+        Some(wiped)
+    }
+
     /// Returns the bytes, for the only code that sends them.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
@@ -206,20 +216,27 @@ pub struct Presented {
     pub first_answer: FirstAnswer,
 }
 
-/// Selects the TLVs of a reader's answer for `pos.iccDataRequest`. It removes the sealed blocks (DFAE02…05) and card
-/// data in clear text. It removes the reader's masked copies (DFAE21/22/56/57/5A/6B) unless `masked_too`. It removes
-/// the manufacturer's other tags, unless they are in `private`.
+/// Whether an element of a reader's answer is left out of `pos.iccDataRequest`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It is sent.
+    No,
+    /// It is left out.
+    Here,
+    /// It is left out, and so is each template that contains it.
+    Always,
+}
+
+/// Selects the TLVs of a reader's answer for `pos.iccDataRequest`. It removes card data in clear text, and the elements
+/// that `left_out` names: those that the reader's family sends elsewhere or uses only itself.
 ///
 /// # Errors
 /// Returns an error if `tlvs` is not BER-TLV, or if more than [`MAX_SEALED`] bytes are left.
-pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<MAX_SEALED>, TlvError> {
+pub fn for_host(tlvs: &[u8], left_out: &dyn Fn(Tag) -> LeftOut) -> Result<Wiped<MAX_SEALED>, TlvError> {
     let mut out = Wiped::default();
     for object in tlv::walk(tlvs) {
         let object = object?;
-        let sealed = matches!(object.tag.0, 0xDFAE02..=0xDFAE05);
-        let masked = matches!(object.tag.0, 0xDFAE21 | 0xDFAE22 | 0xDFAE56 | 0xDFAE57 | 0xDFAE5A | 0xDFAE6B);
-        let unknown = object.tag.is_private() && !masked && !private.contains(&object.tag);
-        if sealed || unknown || (masked && !masked_too) || holds_card_data(object)? {
+        if left_out(object.tag) != LeftOut::No || holds_card_data(object, left_out)? {
             continue;
         }
         out.0.extend_from_slice(object.raw).map_err(|_| TlvError::Full)?;
@@ -228,11 +245,11 @@ pub fn for_host(tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<
 }
 
 /// Returns whether an object is card data that must not leave the terminal, or a template with such data at any depth.
-fn holds_card_data(object: tlv::Tlv<'_>) -> Result<bool, TlvError> {
+fn holds_card_data(object: tlv::Tlv<'_>, left_out: &dyn Fn(Tag) -> LeftOut) -> Result<bool, TlvError> {
     let mut holds = object.tag.is_sensitive();
     if object.tag.is_constructed() {
         tlv::visit(object.value, &mut |inner| {
-            holds |= inner.tag.is_sensitive() || matches!(inner.tag.0, 0xDFAE02..=0xDFAE05);
+            holds |= inner.tag.is_sensitive() || left_out(inner.tag) == LeftOut::Always;
         })?;
     }
     Ok(holds)
@@ -290,34 +307,41 @@ mod tests {
         assert_eq!(format!("{sealed:?}"), "SealedCard { data: [12 sealed bytes], ksn: [10 sealed bytes] }");
     }
 
+    /// Leaves out what a family of readers would: its sealed blocks DFAE02 to DFAE05, and tags that are not listed. Its
+    /// masked copies DFAE57 and DFAE5A may be wanted.
+    fn sent(tlvs: &str, masked_too: bool, private: &[Tag]) -> String {
+        let left_out = |tag: Tag| match tag.0 {
+            0xDFAE02..=0xDFAE05 => LeftOut::Always,
+            0xDFAE57 | 0xDFAE5A if masked_too => LeftOut::No,
+            _ if tag.is_private() && !private.contains(&tag) => LeftOut::Here,
+            _ => LeftOut::No,
+        };
+        let tlvs = hex::decode(tlvs.replace(' ', "")).unwrap();
+        hex::encode_upper(for_host(&tlvs, &left_out).unwrap().expose())
+    }
+
     #[test]
     fn the_host_gets_neither_sealed_blocks_nor_card_data() {
         // 9F02, 57, 5A, 5F20, 5F24, DFAE02, DFAE57, DFAE5A, 95.
-        let tlvs = hex::decode("9F02060000000012345703476173 5A024761 5F200141 5F2403151231 DFAE0201AA DFAE570147 DFAE5A0147 95050000000000".replace(' ', "")).unwrap();
-        assert_eq!(
-            hex::encode_upper(for_host(&tlvs, false, &[]).unwrap().expose()),
-            "9F020600000000123495050000000000"
-        );
-        assert_eq!(
-            hex::encode_upper(for_host(&tlvs, true, &[]).unwrap().expose()),
-            "9F0206000000001234DFAE570147DFAE5A014795050000000000"
-        );
+        let tlvs = "9F02060000000012345703476173 5A024761 5F200141 5F2403151231 DFAE0201AA DFAE570147 DFAE5A0147 95050000000000";
+        assert_eq!(sent(tlvs, false, &[]), "9F020600000000123495050000000000");
+        assert_eq!(sent(tlvs, true, &[]), "9F0206000000001234DFAE570147DFAE5A014795050000000000");
     }
 
     #[test]
     fn what_is_the_makers_own_leaves_where_it_is_listed() {
         // 9F02, DF30, DFA204, a sealed block, 95.
-        let tlvs = hex::decode("9F0201 01DF30020102DFA20401FFDFAE0201AA9505".replace(' ', "") + "0000000000").unwrap();
-        let sent = |private: &[Tag]| hex::encode_upper(for_host(&tlvs, false, private).unwrap().expose());
-        assert_eq!(sent(&[]), "9F02010195050000000000");
-        assert_eq!(sent(&[Tag(0xDF30)]), "9F020101DF3002010295050000000000");
+        let tlvs = "9F0201 01DF30020102DFA20401FFDFAE0201AA9505 0000000000";
+        assert_eq!(sent(tlvs, false, &[]), "9F02010195050000000000");
+        assert_eq!(sent(tlvs, false, &[Tag(0xDF30)]), "9F020101DF3002010295050000000000");
         // A sealed block has separate fields, so listing it has no effect.
-        assert_eq!(sent(&[Tag(0xDFAE02)]), sent(&[]));
+        assert_eq!(sent(tlvs, false, &[Tag(0xDFAE02)]), sent(tlvs, false, &[]));
     }
 
     #[test]
     fn a_template_with_card_data_inside_does_not_leave() {
-        let tlvs = hex::decode("700A5F2001415F2403151231950500000000009F020101").unwrap();
-        assert_eq!(hex::encode_upper(for_host(&tlvs, true, &[]).unwrap().expose()), "950500000000009F020101");
+        assert_eq!(sent("700A5F2001415F24031512319505000000 00009F020101", true, &[]), "950500000000009F020101");
+        // A sealed block inside a template.
+        assert_eq!(sent("7005DFAE0201AA 9F020101", true, &[]), "9F020101");
     }
 }

@@ -38,7 +38,8 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
     let clock = clock.clone();
     let section = &config.reader;
     pos_reader::ReaderSettings {
-        baud: section.baud,
+        baud: section.baud(),
+        flow_control: section.flow_control,
         icc_masked_tags: config.gateway.send_masked_tags,
         icc_private_tags: config.gateway.private_tags(),
         clock: Arc::new(move || clock.for_the_reader()),
@@ -84,7 +85,7 @@ impl ReaderControl {
             amount_awaited,
             clock,
             tips: config.tips.clone(),
-            tip_percentages: config.reader.tip_percentages.clone(),
+            tip_percentages: config.reader.tip_percentages(),
             card_timeout: Duration::from_secs(config.terminal.card_timeout_s),
             warn_keys_left: config.reader.warn_keys_left,
         }

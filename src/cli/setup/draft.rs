@@ -225,7 +225,7 @@ impl Draft {
             TestMode::Internal => "INTERNAL".to_owned(),
         });
         self.reader.clone_from(&reader.port);
-        self.baud = reader.baud;
+        self.baud = reader.baud();
         self.language = Some(terminal.language.clone()).filter(|language| language != "en");
         self.time_zone.clone_from(&close.time_zone);
         self.may_train = training.allowed;

@@ -6,37 +6,31 @@
 //! |---|---|
 //! | `settings` | the settings that only Miura readers have |
 //! | `message` | the content of the packets of [`pos_reader_link::apdu_link`]: bytes and their meaning |
-//! | `line` | one command at a time, its deadline, ABORT |
-//! | `display` | the driver's own texts on the reader |
-//! | `next` | the result of a stage |
-//! | `card_read` | turns a read card into a [`Presented`](pos_terms::card::Presented), or rejects it |
-//! | `completing` | from the read card to the card's last answer, with the gateway's answer |
-//! | `sale`, then `waiting`, `contact`, `swipe`, `manual`, `stopping` | a transaction up to the read card |
-//! | `idle`, `startup`, `typing`, `card_removal` | idle, start-up, a typed amount or tip, the end of a transaction |
-//! | `machine` | the choice of the stage that takes an event, and the next state |
-//! | `session` | the outer layer with bytes, floods and deadlines, which a `driver` runs |
+//! | `speaker` | the session's questions as commands |
+//! | `listener` | the reader's messages as the session hears them |
 //!
-//! No file does I/O or reads the clock. `tests/rules/layers.rs` checks that they have no circular dependency.
+//! The rules for a card are those of every family, in [`crate::session`]. `tests/rules/layers.rs` checks that the files
+//! have no circular dependency.
 
-mod card_read;
-mod card_removal;
-mod completing;
-mod contact;
-mod display;
-mod idle;
-mod line;
-mod machine;
-mod manual;
+mod listener;
 pub mod message;
-mod next;
-mod sale;
-mod session;
 mod settings;
-mod startup;
-mod stopping;
-mod swipe;
-mod typing;
-mod waiting;
+mod speaker;
 
-pub use session::MiuraSession;
+use crate::apdu_framing::ApduFraming;
+use crate::family::{Family, FamilyParts};
+use pos_reader_link::apdu_link::Profile;
+
+pub use crate::session::ReaderSession as MiuraSession;
 pub use settings::{ManualEntry, MiuraSettings};
+pub use speaker::CAPABILITIES;
+
+impl Family for MiuraSettings {
+    fn parts(self) -> FamilyParts {
+        FamilyParts {
+            framing: Box::new(ApduFraming::new(Profile::Miura)),
+            listener: Box::new(listener::MiuraListener::new(&self)),
+            speaker: Box::new(speaker::MiuraSpeaker(self)),
+        }
+    }
+}

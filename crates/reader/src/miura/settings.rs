@@ -34,7 +34,7 @@ impl MiuraSettings {
     #[must_use]
     pub fn of(section: &config::Reader) -> Self {
         let manual_entry = ManualEntry {
-            command: section.manual_entry_command,
+            command: section.manual_entry_command.unwrap_or_default(),
             verification_value: section.manual_entry_verification_value,
         };
         Self {
@@ -42,7 +42,7 @@ impl MiuraSettings {
             manual_entry: section.manual_entry.then_some(manual_entry),
             extended_apdu_capability: section.extended_apdu_capability.clone(),
             prompts: section.prompts,
-            tip_entry: section.tip_entry,
+            tip_entry: section.tip_entry.unwrap_or_default(),
         }
     }
 }

@@ -5,9 +5,10 @@
 //! use `encode`, but captured frames are compared with both.
 
 use super::element::{MessageBody, MessageError, each, need, need_array, status, tags, wrapped, wrapped_element};
-use super::sealed::PinBlock;
 use super::status::StatusWord;
 use crate::LocalTime;
+use crate::apdu::text;
+use crate::card_answer::PinBlock;
 use pos_terms::emv::{TlvError, tag, tlv};
 
 /// The answer to RESET DEVICE.
@@ -78,11 +79,6 @@ impl SoftwareVersion {
         let version = version.or_else(|| (names.len() == 2).then(|| names.remove(1)));
         Self { name: names.into_iter().next().unwrap_or_default(), version: version.unwrap_or_default() }
     }
-}
-
-/// Returns a text from outside as printable ASCII, at most 32 characters.
-pub(super) fn text(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| char::from(*byte)).filter(|c| matches!(c, ' '..='~')).take(32).collect()
 }
 
 /// The answer to P2PE STATUS (DFAE01).

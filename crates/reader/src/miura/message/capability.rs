@@ -1,7 +1,7 @@
 //! The reader's capabilities: the answer to GET DEVICE INFO (readers: 2.1, 2.2).
 
-use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
+use crate::apdu::text;
 use pos_terms::emv::{TlvError, tlv};
 
 /// The words in the name of the capability "commands longer than one packet" (case-insensitive). UNCERTAIN: the name is

@@ -1,9 +1,10 @@
 //! The commands: CLA INS P1 P2 [Lc data] (readers: 2.1, 2.2, 2.5 to 2.10). The elements follow the vendor's order.
 
 use super::element::{CommandData, MessageError, need, need_array, parse_seconds, search, tags};
-use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, TransactionData, parse_time};
+use super::transaction::{ContinueData, RISK_STAGE, SELECT_ON_READER, parse_time, parse_transaction, push_head};
 use super::typed::{GetDynamicTip, GetNumericData, GetSecureData};
 use crate::LocalTime;
+use crate::family::TransactionData;
 use pos_reader_link::apdu_link::{self, MAX_COMMAND_DATA, MAX_EXTENDED_DATA, Packet, Packets};
 use pos_terms::emv::{tag, tlv};
 
@@ -213,13 +214,13 @@ impl<'a> MpiCommand<'a> {
                 tlv::push(out, tags::PROMPTS, &prompts)?;
             }
             Self::StartTransaction(transaction) => {
-                transaction.push_head(out)?;
+                push_head(out, &transaction)?;
                 tlv::push(out, tags::APPLICATION_SELECTION, &[SELECT_ON_READER])?;
                 tlv::push(out, tags::RISK_STAGE, &[RISK_STAGE])?;
                 tlv::push(out, tag::CURRENCY_CODE, &transaction.currency)?;
             }
             Self::StartContactless { transaction, language, timeout } => {
-                transaction.push_head(out)?;
+                push_head(out, &transaction)?;
                 tlv::push(out, tag::CURRENCY_CODE, &transaction.currency)?;
                 if let Some(language) = language {
                     tlv::push(out, tags::LANGUAGE, &language)?;
@@ -270,9 +271,9 @@ impl<'a> MpiCommand<'a> {
             [0xD2, 0x05] => Self::GetTip(GetDynamicTip::parse(p1, data)?),
             [0xD2, 0x5A] => Self::SecurePan { prompts: need_array(data, tags::PROMPTS)? },
             [0xD2, 0xE0] => Self::SecureData(GetSecureData::parse(p1, p2, data)?),
-            [0xDE, 0xD1] => Self::StartTransaction(TransactionData::parse(data)?),
+            [0xDE, 0xD1] => Self::StartTransaction(parse_transaction(data)?),
             [0xDE, 0xC1] => Self::StartContactless {
-                transaction: TransactionData::parse(data)?,
+                transaction: parse_transaction(data)?,
                 language: match search(data, tags::LANGUAGE)? {
                     Some(_) => Some(need_array(data, tags::LANGUAGE)?),
                     None => None,

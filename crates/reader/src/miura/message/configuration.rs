@@ -1,9 +1,9 @@
 //! The reader's configuration files and their versions: the answer to GET CONFIGURATION (readers: 2.2). The files
 //! contain AIDs, limits and CA keys. The answer does not include the keys for cards and PINs (`keys`).
 
-use super::answer::text;
 use super::element::{MessageBody, MessageError, each, tags, wrapped};
 use crate::ConfigFile;
+use crate::apdu::text;
 use pos_terms::emv::{TlvError, tlv};
 
 /// Maximum number of files in one answer.

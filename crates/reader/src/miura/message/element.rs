@@ -1,9 +1,12 @@
-//! The parts of Miura's messages: BER-TLV elements, Miura's own tags (readers: 2.4), the search for elements at any
-//! depth, and the status word at the end.
+//! The parts of Miura's messages: Miura's own tags (readers: 2.4), the templates around elements, and the status word at
+//! the end.
 
 use super::status::StatusWord;
-use pos_reader_link::apdu_link::{self, EncodeError};
+use crate::apdu;
+use pos_reader_link::apdu_link;
 use pos_terms::emv::{Tag, TlvError, tlv};
+
+pub use crate::apdu::{MessageError, each, need, need_array, search};
 
 /// A buffer for an answer or unsolicited message: body and status.
 pub type MessageBody = heapless::Vec<u8, { apdu_link::MAX_MESSAGE }>;
@@ -112,96 +115,18 @@ pub mod tags {
     }
 }
 
-/// The reason why bytes are not the expected message, or why a message cannot be encoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
-    /// The message is shorter than its fixed part, or Lc does not match.
-    #[error("a message of {bytes} bytes has a wrong length")]
-    Length {
-        /// The number of bytes.
-        bytes: usize,
-    },
-    /// The command is not in [`MpiCommand`](super::MpiCommand).
-    #[error("unknown command {0:04X}")]
-    UnknownCommand(u16),
-    /// The bytes are not BER-TLV.
-    #[error(transparent)]
-    Tlv(#[from] TlvError),
-    /// A required tag is missing.
-    #[error("tag {0} is missing")]
-    Missing(Tag),
-    /// A tag's value has a wrong length or content.
-    #[error("tag {0} is malformed")]
-    Malformed(Tag),
-    /// The message is too long to be sent.
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-}
-
 /// Splits an answer or unsolicited message into body and status.
 ///
 /// # Errors
 /// Returns [`MessageError::Length`] if the message has fewer than two bytes.
 pub fn split(message: &[u8]) -> Result<(&[u8], StatusWord), MessageError> {
-    let (body, status) = message.split_last_chunk().ok_or(MessageError::Length { bytes: message.len() })?;
-    Ok((body, StatusWord(u16::from_be_bytes(*status))))
+    apdu::split(message).map(|(body, status)| (body, StatusWord(status)))
 }
 
 /// Builds an answer that consists only of a status.
 #[must_use]
 pub fn status(status: StatusWord) -> MessageBody {
     MessageBody::from_array(status.0.to_be_bytes())
-}
-
-/// Returns the first value of `tag`, at any depth (readers: 2.3, note).
-///
-/// # Errors
-/// Fails if the body is not BER-TLV.
-pub fn search(body: &[u8], tag: Tag) -> Result<Option<&[u8]>, TlvError> {
-    let mut found = None;
-    each(body, &mut |object| {
-        if found.is_none() && object.tag == tag {
-            found = Some(object.value);
-        }
-    })?;
-    Ok(found)
-}
-
-/// Searches like [`search`], but fails if the tag is missing.
-///
-/// # Errors
-/// Fails if the body is not BER-TLV, or does not contain the tag.
-pub fn need(body: &[u8], tag: Tag) -> Result<&[u8], MessageError> {
-    search(body, tag)?.ok_or(MessageError::Missing(tag))
-}
-
-/// Searches like [`need`], for a value of fixed length.
-///
-/// # Errors
-/// Fails like [`need`], and if the value has a different length.
-pub fn need_array<const N: usize>(body: &[u8], tag: Tag) -> Result<[u8; N], MessageError> {
-    need(body, tag)?.try_into().map_err(|_| MessageError::Malformed(tag))
-}
-
-/// Calls `see` with every object at every depth. Unlike [`tlv::visit`], it does not enter the content of an ATR.
-///
-/// # Errors
-/// Returns the first fault. `see` has received the objects before it.
-pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
-    fn level<'a>(bytes: &'a [u8], depth: usize, see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<(), TlvError> {
-        if depth == tlv::MAX_DEPTH {
-            return Err(TlvError::TooDeep);
-        }
-        for object in tlv::walk(bytes) {
-            let object = object?;
-            see(object);
-            if object.tag.is_constructed() && object.tag != tags::ATR {
-                level(object.value, depth + 1, see)?;
-            }
-        }
-        Ok(())
-    }
-    level(body, 0, see)
 }
 
 /// Puts `body` into a template, with status 9000.

@@ -4,27 +4,14 @@
 use zeroize::Zeroizing;
 
 use super::element::{each, tags};
+use crate::masked_pan::{MAX_TRACK2, is_clear_pan};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
-
-/// Maximum length of a masked track that is read. Track 2 has at most 40 characters (ISO/IEC 7813), including sentinels
-/// and LRC.
-pub(in crate::miura) const MAX_TRACK2: usize = 48;
 
 /// Returns the masked PAN of DFAE57, DFAE5A or DFAE22. Returns `None` for every other element, and for a value that is
 /// not a PAN.
 pub(in crate::miura) fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> {
     pan_text(tag, value).and_then(|text| MaskedPan::new(&text))
-}
-
-/// Returns the masked PAN of a typed card (DFA208).
-pub(in crate::miura) fn masked_typed_pan(value: &[u8]) -> Option<MaskedPan> {
-    MaskedPan::new(&typed_pan(value))
-}
-
-/// Returns whether the PAN of a typed card (DFA208) came back unmasked.
-pub(in crate::miura) fn is_clear_typed_pan(value: &[u8]) -> bool {
-    is_clear_pan(&typed_pan(value))
 }
 
 /// Returns whether a message contains unencrypted card data: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or an
@@ -91,17 +78,4 @@ fn other_copy(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
         }
         _ => None,
     }
-}
-
-/// Returns DFA208 of a typed card. The value is wiped, because a reader may have left it unmasked.
-fn typed_pan(value: &[u8]) -> Zeroizing<String> {
-    let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK2));
-    pan.extend(value.iter().take(MAX_TRACK2).map(|byte| char::from(byte & 0x7F)));
-    pan
-}
-
-/// Returns whether a PAN is clear. In a PAN of 13 or more digits, the digits between the sixth and the last four are
-/// masked.
-fn is_clear_pan(pan: &str) -> bool {
-    pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
 }

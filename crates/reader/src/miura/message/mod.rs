@@ -21,6 +21,11 @@ mod transaction_answer;
 mod typed;
 mod unsolicited;
 
+pub use crate::card_answer::{
+    AnswerTemplate, ApplicationChoice, CardElements, PinBlock, SignedElement, TransactionAnswer,
+};
+pub use crate::family::TransactionData;
+pub use crate::typed_amount::{MAX_INTEGER_DIGITS, minor_units, prompts_of};
 pub use answer::{
     ClockAnswer, OnlinePinAnswer, P2peStatus, ResetAnswer, SoftwareVersion, encode_numeric, parse_numeric,
 };
@@ -28,13 +33,9 @@ pub use capability::DeviceInfoAnswer;
 pub use command::{MpiCommand, ResetKind};
 pub use configuration::ConfigurationAnswer;
 pub use element::{MessageBody, MessageError, each, need, need_array, search, split, status, tags, wrapped};
-pub(super) use masked::{MAX_TRACK2, has_clear_card_data, is_clear_typed_pan, masked_pan, masked_typed_pan};
-pub use sealed::{PinBlock, SredBlock, last_sealed};
+pub(super) use masked::{has_clear_card_data, masked_pan};
+pub use sealed::{SredBlock, last_sealed};
 pub use status::StatusWord;
-pub use transaction::{ApplicationChoice, ContinueData, TransactionData};
-pub use transaction_answer::{AnswerTemplate, CardElements, SignedElement, TransactionAnswer};
-pub use typed::{
-    AMOUNT_LINE, GetDynamicTip, GetNumericData, GetSecureData, MAX_INTEGER_DIGITS, ShownAmount, TypedCardAnswer,
-    minor_units, prompts_of,
-};
+pub use transaction::ContinueData;
+pub use typed::{AMOUNT_LINE, GetDynamicTip, GetNumericData, GetSecureData, ShownAmount, TypedCardAnswer};
 pub use unsolicited::{CardStatus, DeviceStatus, KEY_CANCEL, UnsolicitedMessage};

@@ -1,7 +1,7 @@
-//! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 2.4, 8.1).
+//! Card data sealed by the reader, with the key serial number (readers: 2.4, 8.1).
 
 use super::element::{each, tags};
-use pos_terms::card::{SealedCard, SealedPin, Wiped};
+use crate::card_answer::SealedBlock;
 use pos_terms::emv::TlvError;
 use pos_terms::emv::tlv::Tlv;
 
@@ -22,41 +22,10 @@ impl std::fmt::Debug for SredBlock<'_> {
     }
 }
 
-impl SredBlock<'_> {
-    /// Creates a copy that is wiped when dropped. Returns `None` if the data is empty, or if the KSN does not have 10
-    /// or 12 bytes.
-    pub(in crate::miura) fn to_card(self) -> Option<SealedCard> {
-        if self.data.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
-            return None;
-        }
-        Some(SealedCard { data: Wiped::copy_of(self.data)?, ksn: Wiped::copy_of(self.ksn)? })
-    }
-}
-
-/// A sealed PIN, unchanged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct PinBlock<'a> {
-    /// DFAE04.
-    pub block: &'a [u8],
-    /// DFAE05.
-    pub ksn: &'a [u8],
-}
-
-// This is a PIN, although sealed, so `Debug` shows only lengths.
-impl std::fmt::Debug for PinBlock<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { block, ksn } = self;
-        write!(f, "PinBlock({} and {} bytes)", block.len(), ksn.len())
-    }
-}
-
-impl PinBlock<'_> {
-    /// Creates a copy that is wiped when dropped. Returns `None` if block or KSN has an invalid length.
-    pub(in crate::miura) fn to_pin(self) -> Option<SealedPin> {
-        if !matches!(self.block.len(), 8 | 16) || !matches!(self.ksn.len(), 10 | 12) {
-            return None;
-        }
-        Some(SealedPin { block: Wiped::copy_of(self.block)?, ksn: Wiped::copy_of(self.ksn)? })
+impl<'a> SredBlock<'a> {
+    /// Returns the block in the form of every family.
+    pub(in crate::miura) fn sealed(self) -> Option<SealedBlock<'a>> {
+        SealedBlock::new(&[self.data], self.ksn)
     }
 }
 

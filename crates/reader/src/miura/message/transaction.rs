@@ -2,38 +2,11 @@
 //! choice of application, and the gateway's answer (readers: 2.5 to 2.7).
 
 use super::element::{CommandData, MessageError, need_array, tags};
-use crate::{Arm, LocalTime};
+use crate::LocalTime;
+use crate::card_answer::ApplicationChoice;
+use crate::family::TransactionData;
 use pos_reader_link::apdu_link::EncodeError;
-use pos_terms::emv::tlv::Tlv;
 use pos_terms::emv::{tag, tlv};
-use pos_terms::money::Amount;
-
-/// The data of a transaction for the card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TransactionData {
-    /// 9C: the transaction type.
-    pub transaction_type: u8,
-    /// 9F02: the amount.
-    pub amount: [u8; 6],
-    /// 5F2A: the currency.
-    pub currency: [u8; 2],
-    /// 9A and 9F21: date and time.
-    pub at: LocalTime,
-}
-
-impl TransactionData {
-    /// Creates the data from an amount.
-    #[must_use]
-    pub fn new(transaction_type: u8, amount: Amount, at: LocalTime) -> Self {
-        Self { transaction_type, amount: amount.to_bcd(), currency: amount.currency().to_bcd(), at }
-    }
-}
-
-impl From<&Arm> for TransactionData {
-    fn from(arm: &Arm) -> Self {
-        Self::new(arm.transaction_type, arm.amount, arm.at)
-    }
-}
 
 /// The data of CONTINUE TRANSACTION (readers: 2.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,73 +26,28 @@ pub enum ContinueData<'a> {
     },
 }
 
-/// An application in an E2's list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ApplicationChoice<'a> {
-    /// The identifier (4F).
-    pub aid: &'a [u8],
-    /// The label (50).
-    pub label: Option<&'a [u8]>,
-}
-
-/// Finds the first application of an E2, which has the highest priority, while the message is walked. The form of the
-/// list is not published. This type accepts an identifier (4F, or 9F06) with a label (50) before or after it, with or
-/// without a template around each pair.
-#[derive(Default)]
-pub(super) struct FirstApplication<'a> {
-    aid: Option<&'a [u8]>,
-    label: Option<&'a [u8]>,
-    /// `true` after the second application has begun.
-    over: bool,
-}
-
-impl<'a> FirstApplication<'a> {
-    pub(super) fn see(&mut self, object: Tlv<'a>) {
-        let Self { aid, label, over } = self;
-        match object.tag {
-            _ if *over => {}
-            // EMV Book 1, 12.2.1: an identifier has 5 to 16 bytes.
-            tag::AID_CARD | tag::AID_TERMINAL if (5..=16).contains(&object.value.len()) => {
-                *over = aid.is_some();
-                aid.get_or_insert(object.value);
-            }
-            tag::APPLICATION_LABEL if (1..=16).contains(&object.value.len()) => {
-                *over = label.is_some();
-                label.get_or_insert(object.value);
-            }
-            _ => {}
-        }
-    }
-
-    /// Returns the application, or `None` if the message contains none.
-    pub(super) fn choice(self) -> Option<ApplicationChoice<'a>> {
-        self.aid.map(|aid| ApplicationChoice { aid, label: self.label })
-    }
-}
-
 /// DFA204: the application is selected on the reader (readers: 2.5).
 pub(super) const SELECT_ON_READER: u8 = 0x01;
 /// DFA203: the stage of terminal risk management, as the vendor sends it.
 pub(super) const RISK_STAGE: u8 = 0x00;
 
-impl TransactionData {
-    pub(super) fn push_head(&self, out: &mut CommandData) -> Result<(), MessageError> {
-        tlv::push(out, tag::TRANSACTION_TYPE, &[self.transaction_type])?;
-        tlv::push(out, tag::AMOUNT_AUTHORISED, &self.amount)?;
-        tlv::push(out, tag::TRANSACTION_DATE, &self.at.date_bcd())?;
-        tlv::push(out, tag::TRANSACTION_TIME, &self.at.time_bcd())?;
-        Ok(())
-    }
+/// Writes type, amount, date and time, with which START and START CONTACTLESS begin.
+pub(super) fn push_head(out: &mut CommandData, transaction: &TransactionData) -> Result<(), MessageError> {
+    tlv::push(out, tag::TRANSACTION_TYPE, &[transaction.transaction_type])?;
+    tlv::push(out, tag::AMOUNT_AUTHORISED, &transaction.amount)?;
+    tlv::push(out, tag::TRANSACTION_DATE, &transaction.at.date_bcd())?;
+    tlv::push(out, tag::TRANSACTION_TIME, &transaction.at.time_bcd())?;
+    Ok(())
+}
 
-    pub(super) fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let [transaction_type] = need_array(data, tag::TRANSACTION_TYPE)?;
-        Ok(Self {
-            transaction_type,
-            amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
-            currency: need_array(data, tag::CURRENCY_CODE)?,
-            at: parse_time(data)?,
-        })
-    }
+pub(super) fn parse_transaction(data: &[u8]) -> Result<TransactionData, MessageError> {
+    let [transaction_type] = need_array(data, tag::TRANSACTION_TYPE)?;
+    Ok(TransactionData {
+        transaction_type,
+        amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
+        currency: need_array(data, tag::CURRENCY_CODE)?,
+        at: parse_time(data)?,
+    })
 }
 
 pub(super) fn parse_time(data: &[u8]) -> Result<LocalTime, MessageError> {

@@ -1,54 +1,19 @@
-//! A card's answer to START, START CONTACTLESS and CONTINUE TRANSACTION: one template (E2 to E5) and its elements. One
-//! walk finds all elements (readers: 2.5 to 2.7). The rules judge the elements found and never search again.
+//! A card's answer to START, START CONTACTLESS and CONTINUE TRANSACTION: one template (E2 to E5) around its elements
+//! (readers: 2.5 to 2.7).
 
 use super::element::{MessageBody, MessageError, tags, wrapped};
 use super::masked::masked_pan;
-use super::sealed::{LastSredBlock, PinBlock, SredBlock};
-use super::transaction::{ApplicationChoice, FirstApplication};
-use pos_terms::card::{ChipElements, MaskedPan};
-use pos_terms::emv::{Tag, TlvError, tag, tlv};
+use super::sealed::LastSredBlock;
+use crate::card_answer::{AnswerTemplate, CardElements, FirstApplication, PinBlock, TransactionAnswer};
+use pos_terms::emv::{Tag, TlvError, tlv};
 
-/// The template around the elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerTemplate {
-    /// E2: the card asks for a decision.
-    Decision,
-    /// E3: approved.
-    Approved,
-    /// E4: go online.
-    Online,
-    /// E5: declined.
-    Declined,
-}
-
-impl AnswerTemplate {
-    fn tag(self) -> Tag {
-        match self {
-            Self::Decision => Tag(0xE2),
-            Self::Approved => Tag(0xE3),
-            Self::Online => Tag(0xE4),
-            Self::Declined => Tag(0xE5),
-        }
-    }
-}
-
-/// The answer to START, START CONTACTLESS and CONTINUE.
-#[derive(Clone, PartialEq, Eq)]
-pub struct TransactionAnswer<'a> {
-    /// The template.
-    pub template: AnswerTemplate,
-    /// The elements in the template, or an error if they are not BER-TLV.
-    pub elements: Result<CardElements<'a>, TlvError>,
-    /// The content of the template, unchanged. It goes to the issuer, without the elements that the card's data must
-    /// not contain.
-    pub tlvs: &'a [u8],
-}
-
-// This is card data, so `Debug` shows only lengths and no elements.
-impl std::fmt::Debug for TransactionAnswer<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { template, elements, tlvs } = self;
-        write!(f, "TransactionAnswer({template:?}, {} bytes, well-formed {})", tlvs.len(), elements.is_ok())
+/// Returns the tag of a template.
+fn tag_of(template: AnswerTemplate) -> Tag {
+    match template {
+        AnswerTemplate::Decision => Tag(0xE2),
+        AnswerTemplate::Approved => Tag(0xE3),
+        AnswerTemplate::Online => Tag(0xE4),
+        AnswerTemplate::Declined => Tag(0xE5),
     }
 }
 
@@ -56,7 +21,7 @@ impl<'a> TransactionAnswer<'a> {
     /// Builds an answer with `tlvs` in `template`.
     #[must_use]
     pub fn new(template: AnswerTemplate, tlvs: &'a [u8]) -> Self {
-        Self { template, elements: CardElements::parse(tlvs), tlvs }
+        Self { template, elements: parse_elements(tlvs, None), tlvs }
     }
 
     /// Reads the body. One template must fill it, so a packet lost from a chain is noticed.
@@ -64,6 +29,12 @@ impl<'a> TransactionAnswer<'a> {
     /// # Errors
     /// Fails if the body has another form.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
+        Self::parse_with(body, None)
+    }
+
+    /// Reads the body. `magstripe_mode` is the second byte of DF30 that means "tapped in magstripe mode", if it is
+    /// known.
+    pub(in crate::miura) fn parse_with(body: &'a [u8], magstripe_mode: Option<u8>) -> Result<Self, MessageError> {
         let mut objects = tlv::walk(body);
         let object = objects.next().ok_or(MessageError::Length { bytes: body.len() })??;
         if objects.next().is_some() {
@@ -72,9 +43,9 @@ impl<'a> TransactionAnswer<'a> {
         let template =
             [AnswerTemplate::Decision, AnswerTemplate::Approved, AnswerTemplate::Online, AnswerTemplate::Declined]
                 .into_iter()
-                .find(|template| template.tag() == object.tag)
+                .find(|template| tag_of(*template) == object.tag)
                 .ok_or(MessageError::Malformed(object.tag))?;
-        Ok(Self::new(template, object.value))
+        Ok(Self { template, elements: parse_elements(object.value, magstripe_mode), tlvs: object.value })
     }
 
     /// Writes the answer.
@@ -82,103 +53,52 @@ impl<'a> TransactionAnswer<'a> {
     /// # Errors
     /// Returns [`TlvError::Full`] if it is too long.
     pub fn encode(&self) -> Result<MessageBody, TlvError> {
-        wrapped(self.template.tag(), self.tlvs)
+        wrapped(tag_of(self.template), self.tlvs)
     }
 }
 
-/// The elements of a card's answer that the rules use. If an element occurs more than once, its first value counts,
-/// unless its field says otherwise.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct CardElements<'a> {
-    /// The card's data for the receipt and the till.
-    pub chip: ChipElements<'a>,
-    /// 9F02: the amount.
-    pub amount: SignedElement<'a>,
-    /// 5F2A: the currency.
-    pub currency: SignedElement<'a>,
-    /// 5F2D: the language preference.
-    pub language_preference: Option<&'a [u8]>,
-    /// 9F39: the POS entry mode.
-    pub pos_entry_mode: Option<&'a [u8]>,
-    /// DF30: contactless kernel and mode.
-    pub kernel_mode: Option<&'a [u8]>,
-    /// The first masked copy that is a PAN: DFAE57, DFAE5A or DFAE22.
-    pub masked_pan: Option<MaskedPan>,
-    /// DFAE02 and DFAE03, the last pair.
-    pub sealed: Option<SredBlock<'a>>,
-    /// DFAE04 and DFAE05, if both are present and not empty.
-    pub pin: Option<PinBlock<'a>>,
-    /// The first application of an E2.
-    pub application: Option<ApplicationChoice<'a>>,
-}
-
-/// An element that must equal the request wherever it occurs.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct SignedElement<'a> {
-    value: Option<&'a [u8]>,
-    contradicted: bool,
-}
-
-impl<'a> SignedElement<'a> {
-    fn see(&mut self, value: &'a [u8]) {
-        self.contradicted |= *self.value.get_or_insert(value) != value;
-    }
-
-    /// Checks that the element is present and has only this value.
-    pub(in crate::miura) fn is(&self, expected: &[u8]) -> bool {
-        self.value == Some(expected) && !self.contradicted
-    }
-
-    /// Checks that the element is missing.
-    pub(in crate::miura) fn is_missing(&self) -> bool {
-        self.value.is_none()
-    }
-}
-
-impl<'a> CardElements<'a> {
-    fn parse(tlvs: &'a [u8]) -> Result<Self, TlvError> {
-        let mut found = Self::default();
-        let (mut sred, mut application) = (LastSredBlock::default(), FirstApplication::default());
-        let (mut pin_block, mut pin_ksn) = (None, None);
-        tlv::visit(tlvs, &mut |object| {
-            let value = object.value;
-            found.chip.see(object);
-            sred.see(object);
-            application.see(object);
-            match object.tag {
-                tag::AMOUNT_AUTHORISED => found.amount.see(value),
-                tag::CURRENCY_CODE => found.currency.see(value),
-                tag::LANGUAGE_PREFERENCE => found.language_preference = found.language_preference.or(Some(value)),
-                tag::POS_ENTRY_MODE => found.pos_entry_mode = found.pos_entry_mode.or(Some(value)),
-                tags::KERNEL_MODE => found.kernel_mode = found.kernel_mode.or(Some(value)),
-                tags::PIN_BLOCK => pin_block = pin_block.or(Some(value)),
-                tags::PIN_KSN => pin_ksn = pin_ksn.or(Some(value)),
-                tag if found.masked_pan.is_none() => found.masked_pan = masked_pan(tag, value),
-                _ => {}
-            }
-        })?;
-        found.sealed = sred.block;
-        found.application = application.choice();
-        found.pin = match (pin_block, pin_ksn) {
-            (Some(block), Some(ksn)) if !block.is_empty() && !ksn.is_empty() => Some(PinBlock { block, ksn }),
-            _ => None,
-        };
-        Ok(found)
-    }
+fn parse_elements(tlvs: &[u8], magstripe_mode: Option<u8>) -> Result<CardElements<'_>, TlvError> {
+    let mut found = CardElements::default();
+    let (mut sred, mut applications) = (LastSredBlock::default(), FirstApplication::default());
+    let (mut pin_block, mut pin_ksn, mut kernel_mode) = (None, None, None);
+    tlv::visit(tlvs, &mut |object| {
+        let value = object.value;
+        found.see(object);
+        sred.see(object);
+        applications.see(object);
+        match object.tag {
+            tags::KERNEL_MODE => kernel_mode = kernel_mode.or(Some(value)),
+            tags::PIN_BLOCK => pin_block = pin_block.or(Some(value)),
+            tags::PIN_KSN => pin_ksn = pin_ksn.or(Some(value)),
+            tag if found.masked_pan.is_none() => found.masked_pan = masked_pan(tag, value),
+            _ => {}
+        }
+    })?;
+    let mode = kernel_mode.and_then(|value: &[u8]| value.get(1).copied());
+    found.magstripe_mode = mode.is_some() && mode == magstripe_mode;
+    found.sealed = sred.block.and_then(|block| block.sealed());
+    found.take_applications(applications);
+    found.pin = PinBlock::of(pin_block, pin_ksn);
+    Ok(found)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::sealed::SredBlock;
     use super::*;
+
+    fn online(tlvs: &[u8]) -> TransactionAnswer<'_> {
+        TransactionAnswer::new(AnswerTemplate::Online, tlvs)
+    }
 
     #[test]
     fn the_first_value_counts_and_the_last_sealed_pair() {
         let tlvs = "9F3901055F2D026465 9F390107 DFAE0201AADFAE030101 DFAE0201BBDFAE030102 DFAE0401CC 950500000080009F34031E0300";
         let tlvs = hex::decode(tlvs.replace(' ', "")).unwrap();
-        let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
+        let found = online(&tlvs).elements.unwrap();
         assert_eq!(found.pos_entry_mode, Some(&[5][..]));
         assert_eq!(found.language_preference, Some(&b"de"[..]));
-        assert!(found.sealed == Some(SredBlock { data: &[0xBB], ksn: &[2] }));
+        assert!(found.sealed == SredBlock { data: &[0xBB], ksn: &[2] }.sealed());
         assert!(found.pin.is_none(), "a PIN block without its KSN is none");
         assert_eq!(found.chip.cvm(), Some(pos_terms::card::Cvm::Signature));
         assert!(!found.chip.has_cryptogram());
@@ -190,25 +110,26 @@ mod tests {
             [("DFAE0401CCDFAE050101", true), ("DFAE0400DFAE050101", false), ("DFAE0401CCDFAE0500", false)]
         {
             let tlvs = hex::decode(tlvs).unwrap();
-            let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
-            assert_eq!(found.pin.is_some(), is_there, "{tlvs:02X?}");
+            assert_eq!(online(&tlvs).elements.unwrap().pin.is_some(), is_there, "{tlvs:02X?}");
         }
     }
 
     #[test]
-    fn an_amount_that_is_contradicted_anywhere_is_not_the_one_that_was_asked_for() {
-        for (tlvs, is) in
-            [("9F020101", true), ("9F0201019F020101", true), ("9F020101E0049F020102", false), ("9F020102", false)]
-        {
-            let tlvs = hex::decode(tlvs).unwrap();
-            let found = TransactionAnswer::new(AnswerTemplate::Online, &tlvs).elements.unwrap();
-            assert_eq!(found.amount.is(&[1]), is, "{tlvs:02X?}");
-            assert!(found.currency.is_missing() && !found.currency.is(&[]));
+    fn half_a_list_is_not_trusted() {
+        assert!(online(&[0x9F, 0x02, 0x06, 0x00]).elements.is_err());
+    }
+
+    #[test]
+    fn the_magstripe_mode_is_known_from_the_settings_alone() {
+        for (mode, settings, expected) in [
+            ("DF30020302", None, false),
+            ("DF30020302", Some(2), true),
+            ("DF30020301", Some(2), false),
+            ("DF300103", Some(3), false),
+        ] {
+            let body = hex::decode(format!("E4{:02X}{mode}", mode.len() / 2)).unwrap();
+            let answer = TransactionAnswer::parse_with(&body, settings).unwrap();
+            assert_eq!(answer.elements.unwrap().magstripe_mode, expected, "{mode} {settings:?}");
         }
-        let dollars = TransactionAnswer::new(AnswerTemplate::Online, &[0x5F, 0x2A, 0x02, 0x08, 0x40]).elements.unwrap();
-        assert!(dollars.currency.is(&[0x08, 0x40]) && !dollars.currency.is(&[0x09, 0x78]));
-        assert!(!dollars.currency.is_missing(), "another currency is no missing one");
-        let cut = TransactionAnswer::new(AnswerTemplate::Online, &[0x9F, 0x02, 0x06, 0x00]);
-        assert!(cut.elements.is_err(), "half a list is not trusted");
     }
 }

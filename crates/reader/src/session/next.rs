@@ -2,7 +2,7 @@
 //! on the session nor on unrelated stages.
 
 use super::display::DisplayRow;
-use super::message::StatusWord;
+use crate::family::CommandFailure;
 use crate::{ReaderLanguage, Unready};
 use pos_terms::transaction::SaleNumber;
 
@@ -34,10 +34,10 @@ pub(super) struct SaleOver {
 }
 
 impl<S> Next<S> {
-    /// Returns the result for a reader in an impossible state (9F22, 9F26). It must have restarted, and its message
-    /// about the restart was lost or never sent.
-    pub(super) fn reader_has_lost_it(status: StatusWord) -> Self {
-        let cause = format!("the reader lost its state ({})", status.words());
+    /// Returns the result for a reader in an impossible state. It must have restarted, and its message about the
+    /// restart was lost or never sent.
+    pub(super) fn reader_has_lost_it(failure: CommandFailure) -> Self {
+        let cause = format!("the reader lost its state ({})", failure.words);
         Self::StartAnew(Unready::Restarting { cause })
     }
 

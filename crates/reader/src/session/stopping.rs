@@ -1,18 +1,18 @@
 //! The ways out of a transaction before its card was read: the till cancels, a deadline passes, or an answer is
-//! damaged. This module handles ABORT, its race with the card, and a card that still waits for the gateway (readers:
-//! 2.8).
+//! damaged. This module handles the abort, its race with the card, and a card that still waits for the gateway
+//! (readers: 2.8).
 
 use std::time::Duration;
 
-use super::line::{CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::{ContinueData, MpiCommand};
+use super::line::{PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::capability::Capability;
+use crate::family::{HostAnswer, ReaderQuestion, TransactionData};
 use crate::{NoCard, ReaderProgress, Unready};
 
 /// The answer "declined" for the card. With it, the card cannot approve offline (design: path of a sale, 7).
-const DECLINE: MpiCommand<'static> =
-    MpiCommand::Continue(ContinueData::Host { arc: *b"Z1", authentication: None, scripts: &[] });
+const DECLINE: HostAnswer<'static> = HostAnswer { arc: *b"Z1", authentication: None, scripts: &[] };
 
 impl SaleAtReader {
     /// Cancels the transaction for the till.
@@ -20,6 +20,10 @@ impl SaleAtReader {
         let why = NoCard::CancelledByTill;
         match std::mem::take(&mut self.stage) {
             SaleStage::Contactless { .. } | SaleStage::Chip { .. } | SaleStage::Pin { .. } | SaleStage::Manual(_) => {
+                self.stop(line, AfterAbort::End(why), now)
+            }
+            SaleStage::ChipPin { .. } => {
+                self.card_waits = true;
                 self.stop(line, AfterAbort::End(why), now)
             }
             SaleStage::Watching | SaleStage::SwipeDue { .. } => self.end(line, why, now),
@@ -34,7 +38,7 @@ impl SaleAtReader {
         }
     }
 
-    /// Sends ABORT. The given step follows.
+    /// Sends the abort. The given step follows.
     pub(super) fn stop(self: Box<Self>, line: &mut ReaderLine, then: AfterAbort, now: Duration) -> SaleNext {
         line.abort(now);
         self.at(SaleStage::Stopping { then })
@@ -46,7 +50,8 @@ impl SaleAtReader {
         match std::mem::take(&mut self.stage) {
             SaleStage::Stopping { then } if self.card_waits => {
                 self.card_waits = false;
-                line.ask(CommandPurpose::Continue, &DECLINE, PLAIN_ANSWER, now);
+                let (transaction, contactless) = (TransactionData::from(&self.arm), self.tapped);
+                line.ask(&ReaderQuestion::Host { transaction, answer: DECLINE, contactless }, PLAIN_ANSWER, now);
                 self.at(SaleStage::Closing { then })
             }
             SaleStage::Stopping { then: AfterAbort::End(why) } => self.end(line, why, now),
@@ -77,10 +82,16 @@ impl SaleAtReader {
                 let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
                 let why = match (stage, pending.disturbed) {
                     (_, true) => unreadable("the line to the reader is disturbed"),
-                    (SaleStage::Chip { .. }, _) if !line.slot => unreadable("it was removed too early"),
+                    (SaleStage::Chip { .. }, _) if !line.slot && line.speaker.can(Capability::SlotEvents) => {
+                        unreadable("it was removed too early")
+                    }
                     _ => NoCard::TimedOut,
                 };
                 self.stop(line, AfterAbort::End(why), now)
+            }
+            (SaleStage::ChipPin { .. }, Some(_)) => {
+                self.card_waits = true;
+                self.stop(line, AfterAbort::End(NoCard::TimedOut), now)
             }
             (SaleStage::Closing { then }, Some(_)) => self.stop(line, then, now),
             (SaleStage::Completing(running), Some(_)) => {

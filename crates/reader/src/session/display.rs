@@ -1,11 +1,12 @@
-//! The few texts that the driver shows on the reader, in the reader's languages, and a till's text between transactions
-//! (readers: 2.2, D201). All other texts on the display come from the reader.
+//! The few texts that the session shows on the reader, in the reader's languages. Also a till's text between
+//! transactions. All other texts on the display come from the reader.
 
 use std::time::Duration;
 
-use super::line::{CommandPurpose, PLAIN_ANSWER, ReaderLine};
-use super::message::MpiCommand;
+use super::line::{PLAIN_ANSWER, ReaderLine};
 use crate::ReaderLanguage;
+use crate::capability::Capability;
+use crate::family::{CommandPurpose, ReaderQuestion};
 
 /// The size of the display in characters.
 const ROWS: usize = 4;
@@ -91,7 +92,7 @@ impl DisplayRow {
     }
 }
 
-/// Shows rows on the reader. A text outside ASCII is sent and marked as UTF-8.
+/// Shows rows on the reader.
 pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: ReaderLanguage, now: Duration) {
     show(line, &rows.iter().map(|row| row.of(language)).collect::<Vec<_>>().join("\n"), now);
 }
@@ -99,13 +100,14 @@ pub(super) fn display(line: &mut ReaderLine, rows: &[DisplayRow], language: Read
 /// Shows a till's text, cut to the size of the display. It replaces a waiting text, so a transaction is delayed by at
 /// most one text.
 pub(super) fn display_text(line: &mut ReaderLine, text: &str, now: Duration) {
-    line.take_back(CommandPurpose::Display);
+    line.take_back(CommandPurpose::Show);
     show(line, &fitted(text), now);
 }
 
 fn show(line: &mut ReaderLine, text: &str, now: Duration) {
-    let command = MpiCommand::DisplayText { light: true, utf8: !text.is_ascii(), text: text.as_bytes() };
-    line.ask(CommandPurpose::Display, &command, PLAIN_ANSWER, now);
+    if line.speaker.can(Capability::Texts) {
+        line.ask(&ReaderQuestion::Show(text), PLAIN_ANSWER, now);
+    }
 }
 
 /// Arranges a text in rows and breaks it between words if possible.

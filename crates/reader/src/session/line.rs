@@ -1,18 +1,17 @@
-//! The line to the reader and its rules: one command at a time, with a deadline, and ABORT, which may be sent at any
-//! time (readers: 2.1, 2.8). It also holds the known state of the reader.
+//! The line to the reader and its rules: one command at a time, with a deadline, and the abort, which may be sent at
+//! any time (readers: 2.1, 2.8, 3.4, 4.1). It also holds the known state of the reader.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tracing::{debug, warn};
 
-use super::message::{MpiCommand, StatusWord};
-use super::settings::MiuraSettings;
+use crate::capability::Capability;
 use crate::clock_setting::ClockSetting;
+use crate::family::{CommandFrames, CommandPurpose, Outstanding, ReaderQuestion, Speaker};
 use crate::keys::KeySets;
 use crate::outbox::Outbox;
 use crate::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready};
-use pos_reader_link::apdu_link::Packets;
 use pos_terms::transaction::SaleNumber;
 
 /// The deadline of a plain command. The vendor states none, so this value follows the vendor's own programs (readers:
@@ -23,41 +22,6 @@ pub(super) const PLAIN_ANSWER: Duration = Duration::from_secs(5);
 pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
 /// The deadline of the answers to an ABORT.
 pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
-
-/// The purpose of a command whose answer is awaited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CommandPurpose {
-    /// ABORT as the first command. Its answer is awaited like that of any other command.
-    FirstAbort,
-    Reset,
-    P2peStatus,
-    DeviceInfo,
-    Configuration,
-    ClockSet,
-    ClockGet,
-    /// Answered by an unsolicited message (readers: 2.2).
-    CardStatus,
-    Keyboard,
-    Contactless,
-    Start,
-    Continue,
-    OnlinePin,
-    /// GET NUMERIC DATA, GET DYNAMIC TIP.
-    Amount,
-    /// GET SECURE DATA, GET SECURE PAN.
-    TypedCard,
-    Display,
-    /// GET SECURE DATA that deletes the typed data.
-    Forget,
-}
-
-impl CommandPurpose {
-    /// Returns whether the command is independent of the current state. Its answer changes nothing, but a reader that
-    /// does not answer it counts as lost.
-    pub(super) fn is_aside(self) -> bool {
-        matches!(self, Self::ClockSet | Self::CardStatus | Self::Display | Self::Forget)
-    }
-}
 
 /// An awaited answer.
 #[derive(Clone, Copy, Debug)]
@@ -72,14 +36,15 @@ pub(super) struct PendingAnswer {
 struct QueuedCommand {
     purpose: CommandPurpose,
     name: &'static str,
-    packets: Packets,
+    frames: CommandFrames,
     patience: Duration,
 }
 
 /// The line to one reader, with the known state of that reader.
 pub(super) struct ReaderLine {
     pub(super) settings: ReaderSettings,
-    pub(super) miura: MiuraSettings,
+    /// The family's way to write commands.
+    pub(super) speaker: Box<dyn Speaker>,
     /// The outgoing data for port and agent.
     pub(super) out: Outbox,
     pub(super) identity: Option<ReaderIdentity>,
@@ -101,22 +66,12 @@ pub(super) struct ReaderLine {
     queue: VecDeque<QueuedCommand>,
 }
 
-/// The command to which a solicited message belongs (readers: 2.8).
-pub(super) enum AnswerTo {
-    /// The ABORT.
-    Abort,
-    /// The awaited command.
-    Command(PendingAnswer),
-    /// No command.
-    Nobody,
-}
-
 impl ReaderLine {
-    pub(super) fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
+    pub(super) fn new(settings: ReaderSettings, speaker: Box<dyn Speaker>) -> Self {
         Self {
             out: Outbox::new(settings.port.clone()),
             settings,
-            miura,
+            speaker,
             identity: None,
             slot: false,
             extended: false,
@@ -131,13 +86,17 @@ impl ReaderLine {
     }
 
     /// Sends a command immediately, or after the previous one is answered.
-    pub(super) fn ask(&mut self, purpose: CommandPurpose, command: &MpiCommand<'_>, patience: Duration, now: Duration) {
-        let name = command.name();
-        match command.packets(self.extended) {
-            Ok(packets) => self.queue.push_back(QueuedCommand { purpose, name, packets, patience }),
+    pub(super) fn ask(&mut self, ask: &ReaderQuestion<'_>, patience: Duration, now: Duration) {
+        let purpose = ask.purpose();
+        match self.speaker.encode(ask, self.extended) {
+            Ok(command) => {
+                let (name, frames) = (command.name, command.frames);
+                self.queue.push_back(QueuedCommand { purpose, name, frames, patience });
+            }
             // No caller exceeds the limit. A command that could not be encoded counts as unanswered.
             Err(error) => {
-                warn!(name, %error, "command not sent");
+                warn!(?purpose, %error, "command not sent");
+                let name = "a command that could not be sent";
                 self.pending = Some(PendingAnswer { purpose, name, deadline: now, disturbed: false });
             }
         }
@@ -149,13 +108,14 @@ impl ReaderLine {
         self.queue.retain(|command| command.purpose != purpose);
     }
 
-    /// Asks for a card-status message outside the queue, because the request has no solicited answer.
+    /// Asks for a card-status message outside the queue, if the family answers it by an event.
     pub(super) fn ask_card_status(&mut self, now: Duration) {
         if self.is_free()
-            && let Ok(packet) = CARD_STATUS_ON.encode()
+            && self.speaker.can(Capability::SlotEvents)
+            && let Ok(command) = self.speaker.encode(&ReaderQuestion::CardStatus, self.extended)
         {
-            debug!(name = CARD_STATUS_ON.name(), at = ?now, "command");
-            self.out.write(packet);
+            debug!(name = command.name, at = ?now, "command");
+            command.frames.into_iter().for_each(|frame| self.out.write(frame));
         }
     }
 
@@ -165,27 +125,32 @@ impl ReaderLine {
         if let Some(pending) = &mut self.pending {
             pending.deadline = now + ABORT_ANSWER;
         }
+        let running = self.pending.map(|pending| pending.purpose);
         if self.abort.is_none()
-            && let Ok(packet) = MpiCommand::Abort.encode()
+            && let Ok(command) = self.speaker.encode(&ReaderQuestion::Abort(running), self.extended)
         {
-            debug!(name = MpiCommand::Abort.name(), "command");
-            self.out.write(packet);
+            debug!(name = command.name, "command");
+            command.frames.into_iter().for_each(|frame| self.out.write(frame));
         }
         self.abort = Some(now + ABORT_ANSWER);
     }
 
-    /// Returns the command to which a solicited message belongs. While an ABORT is outstanding, two answers are
-    /// expected, in any order. An empty body with 9000 belongs to the ABORT.
-    pub(super) fn answered(&mut self, body: &[u8], status: StatusWord) -> AnswerTo {
-        if self.abort.is_some() && body.is_empty() && status == StatusWord::OK {
-            self.abort = None;
-            return AnswerTo::Abort;
+    /// Returns the outstanding commands.
+    pub(super) fn awaited(&self) -> Outstanding {
+        Outstanding { command: self.pending.map(|pending| pending.purpose), abort: self.abort.is_some() }
+    }
+
+    /// Records the answer to the abort. Some families then do not answer the aborted command.
+    pub(super) fn aborted(&mut self, with_command: bool) {
+        self.abort = None;
+        if with_command {
+            self.pending = None;
         }
-        // CARD STATUS is answered by an unsolicited message.
-        match self.pending.take_if(|pending| pending.purpose != CommandPurpose::CardStatus) {
-            Some(pending) => AnswerTo::Command(pending),
-            None => AnswerTo::Nobody,
-        }
+    }
+
+    /// Takes the command that is answered.
+    pub(super) fn take_answered(&mut self) -> Option<PendingAnswer> {
+        self.pending.take()
     }
 
     /// Records a card-status message. Returns whether it is the awaited answer.
@@ -203,10 +168,10 @@ impl ReaderLine {
         if self.pending.is_some() || self.abort.is_some() {
             return;
         }
-        if let Some(QueuedCommand { purpose, name, packets, patience }) = self.queue.pop_front() {
-            debug!(name, bytes = packets.iter().map(|packet| packet.len()).sum::<usize>(), "command");
+        if let Some(QueuedCommand { purpose, name, frames, patience }) = self.queue.pop_front() {
+            debug!(name, bytes = frames.iter().map(|frame| frame.len()).sum::<usize>(), "command");
             self.pending = Some(PendingAnswer { purpose, name, deadline: now + patience, disturbed: false });
-            packets.into_iter().for_each(|packet| self.out.write(packet));
+            frames.into_iter().for_each(|frame| self.out.write(frame));
         }
     }
 
@@ -217,18 +182,7 @@ impl ReaderLine {
 
     /// Returns whether a command with the cardholder is running, which only ABORT ends.
     pub(super) fn runs_transaction(&self) -> bool {
-        let cardholder = |pending: &PendingAnswer| {
-            matches!(
-                pending.purpose,
-                CommandPurpose::Contactless
-                    | CommandPurpose::Start
-                    | CommandPurpose::Continue
-                    | CommandPurpose::OnlinePin
-                    | CommandPurpose::Amount
-                    | CommandPurpose::TypedCard
-            )
-        };
-        self.pending.as_ref().is_some_and(cardholder)
+        self.pending.as_ref().is_some_and(|pending| pending.purpose.has_cardholder())
     }
 
     /// Shortens the deadline of the awaited answer to at most `patience`.
@@ -316,6 +270,3 @@ impl ReaderLine {
         self.identity.as_ref().map(|identity| identity.serial.clone()).unwrap_or_default()
     }
 }
-
-/// CARD STATUS with all messages: unsolicited messages, ATR, three tracks.
-pub(super) const CARD_STATUS_ON: MpiCommand<'static> = MpiCommand::CardStatus { flags: 0x1F };

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::MpiCommand;
+use super::line::{PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::next::Next;
+use crate::family::ReaderQuestion;
 
 /// The interval of the question. It is short enough to report a lost reader before a customer wants to pay, and long
 /// enough for the board to sleep.
@@ -22,7 +22,7 @@ pub(super) fn timeout(line: &mut ReaderLine, overdue: Option<PendingAnswer>, now
     if now >= line.check_at {
         line.check_at = now + CHECK;
         set_clock(line, now);
-        line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+        line.ask(&ReaderQuestion::CardStatus, PLAIN_ANSWER, now);
     }
     Next::Idle
 }
@@ -34,6 +34,6 @@ pub(super) fn set_clock(line: &mut ReaderLine, now: Duration) {
         && line.clock.must_be_set(time, now)
     {
         line.clock.set(time, now);
-        line.ask(CommandPurpose::ClockSet, &MpiCommand::ClockSet(time), PLAIN_ANSWER, now);
+        line.ask(&ReaderQuestion::ClockSet(time), PLAIN_ANSWER, now);
     }
 }

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use super::line::{ABORT_ANSWER, CommandPurpose, PendingAnswer, ReaderLine};
-use super::message::{
-    AMOUNT_LINE, GetDynamicTip, GetNumericData, MAX_INTEGER_DIGITS, MpiCommand, ShownAmount, StatusWord, minor_units,
-    parse_numeric, prompts_of,
-};
+use super::line::{ABORT_ANSWER, PendingAnswer, ReaderLine};
 use super::next::Next;
+use crate::capability::Capability;
 use crate::config::TipEntry;
+use crate::family::{CommandAnswer, CommandPurpose, FailureKind, ReaderQuestion};
+use crate::typed_amount::minor_units;
 use crate::{AmountToType, NoAmount, ReaderEvent, ReaderProgress, TypeAmount};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
@@ -22,7 +21,7 @@ const GRACE: Duration = ABORT_ANSWER;
 pub(super) struct AmountEntry {
     sale: SaleNumber,
     what: AmountToType,
-    /// The reason to report, if ABORT was sent.
+    /// The reason to report, if the abort was sent.
     stop: Option<NoAmount>,
 }
 
@@ -30,33 +29,21 @@ impl AmountEntry {
     pub(super) fn start(line: &mut ReaderLine, order: TypeAmount, now: Duration) -> Next<Self> {
         let TypeAmount { sale, what, timeout } = order;
         let timeout = timeout.clamp(Duration::from_secs(1), LONGEST);
-        let command = match &what {
-            AmountToType::Amount { currency } => MpiCommand::GetNumeric(GetNumericData {
-                light: true,
-                prompts: prompts_of(line.miura.prompts.amount),
-                format: [MAX_INTEGER_DIGITS, currency.exponent()],
-                // There is no amount yet, but the customer must see the currency.
-                money: Some(ShownAmount {
-                    currency: currency.to_bcd(),
-                    exponent: currency.exponent(),
-                    amount: [0; 6],
-                    line: AMOUNT_LINE,
-                }),
-                timeout: Some(u16::try_from(timeout.as_secs()).unwrap_or(u16::MAX)),
-            }),
-            AmountToType::Tip { base, percentages, other } => match offered(percentages, *other) {
-                Some(percentages) => MpiCommand::GetTip(GetDynamicTip {
-                    total: line.miura.tip_entry == TipEntry::Total,
-                    percentages,
-                    template: line.miura.prompts.tip_template,
-                    currency: base.currency().to_bcd(),
-                    exponent: base.currency().exponent(),
-                    amount: base.to_bcd(),
-                }),
-                None => return typed(line, sale, Err(NoAmount::WrongPercentages)),
-            },
+        let (ask, needed) = match &what {
+            AmountToType::Amount { currency } => {
+                (ReaderQuestion::Amount { currency: *currency, timeout }, Capability::AmountEntry)
+            }
+            AmountToType::Tip { base, percentages, other } => {
+                if !percentages.iter().all(|percentage| (1..=100).contains(percentage)) {
+                    return typed(line, sale, Err(NoAmount::WrongPercentages));
+                }
+                (ReaderQuestion::Tip { base: *base, percentages, other: *other, timeout }, Capability::TipEntry)
+            }
         };
-        line.ask(CommandPurpose::Amount, &command, timeout + GRACE, now);
+        if !line.speaker.can(needed) {
+            return typed(line, sale, Err(NoAmount::Unknown));
+        }
+        line.ask(&ask, timeout + GRACE, now);
         if matches!(what, AmountToType::Tip { .. }) {
             line.progress(sale, ReaderProgress::ChoosingTip);
         }
@@ -71,24 +58,23 @@ impl AmountEntry {
         self,
         line: &mut ReaderLine,
         pending: PendingAnswer,
-        body: &[u8],
-        status: StatusWord,
+        answer: &CommandAnswer<'_>,
     ) -> Next<Self> {
-        // A number that arrives after ABORT was sent is not used.
+        // A number that arrives after the abort was sent is not used.
         if pending.purpose != CommandPurpose::Amount || self.stop.is_some() {
             return Next::Stay(self);
         }
-        let amount = match status {
-            StatusWord::OK => {
-                let digits = parse_numeric(body).map_err(|_| NoAmount::NotAnAmount);
-                digits.and_then(|digits| self.judge(digits, line.miura.tip_entry))
-            }
-            StatusWord::NOT_READY | StatusWord::NOT_ALLOWED => return Next::reader_has_lost_it(status),
-            StatusWord::CANCELLED => Err(NoAmount::CancelledAtReader),
-            StatusWord::CONTACTLESS_TIMEOUT => Err(NoAmount::TimedOut),
-            StatusWord::INVALID_INPUT => Err(NoAmount::NotAnAmount),
-            StatusWord::UNKNOWN_INSTRUCTION | StatusWord::UNKNOWN_CLASS => Err(NoAmount::Unknown),
-            other => Err(NoAmount::Refused { cause: other.words().to_owned() }),
+        let amount = match answer {
+            CommandAnswer::Digits(digits) => self.judge(digits, line.speaker.tip_entry()),
+            CommandAnswer::Failed(failure) => match failure.kind {
+                FailureKind::StateLost => return Next::reader_has_lost_it(*failure),
+                FailureKind::Cancelled => Err(NoAmount::CancelledAtReader),
+                FailureKind::TimedOut => Err(NoAmount::TimedOut),
+                FailureKind::InvalidInput | FailureKind::Damaged => Err(NoAmount::NotAnAmount),
+                FailureKind::UnknownCommand => Err(NoAmount::Unknown),
+                _ => Err(NoAmount::Refused { cause: failure.words.to_owned() }),
+            },
+            _ => Err(NoAmount::NotAnAmount),
         };
         typed(line, self.sale, amount)
     }
@@ -158,17 +144,4 @@ impl AmountEntry {
 fn typed(line: &mut ReaderLine, sale: SaleNumber, amount: Result<Option<Amount>, NoAmount>) -> Next<AmountEntry> {
     line.report(ReaderEvent::Typed { sale, amount });
     Next::Idle
-}
-
-/// Fills the four choices of GET DYNAMIC TIP with the order's percentages, "other" if it is wanted and fits, and
-/// blanks.
-fn offered(percentages: &[u8], other: bool) -> Option<[u8; 4]> {
-    let right = percentages.iter().all(|percentage| (1..=100).contains(percentage));
-    let mut places = [GetDynamicTip::BLANK; 4];
-    for (place, percentage) in
-        places.iter_mut().zip(percentages.iter().copied().chain(other.then_some(GetDynamicTip::OTHER)))
-    {
-        *place = percentage;
-    }
-    right.then_some(places)
 }

@@ -1,4 +1,4 @@
-//! The states of a Miura reader. This module passes each message, order or time to the current stage, and sets the next
+//! The states of a reader. This module passes each message, order or time to the current stage, and sets the next
 //! state.
 //!
 //! ```text
@@ -17,16 +17,14 @@ use tracing::{debug, warn};
 use super::card_removal::CardRemoval;
 use super::display::display_text;
 use super::idle;
-use super::line::{AnswerTo, PendingAnswer, ReaderLine};
-use super::message::{DeviceStatus, StatusWord, UnsolicitedMessage, has_clear_card_data, split};
+use super::line::{PendingAnswer, ReaderLine};
 use super::next::Next;
 use super::sale::SaleAtReader;
-use super::settings::MiuraSettings;
 use super::startup::StartUp;
 use super::typing::AmountEntry;
+use crate::family::{CommandAnswer, CommandFailure, MessageMeaning, Outstanding, ReaderNotice, Speaker};
 use crate::outbox::PortAction;
 use crate::{NoAmount, NoCard, ReaderEvent, ReaderOrder, ReaderSettings, Unready};
-use pos_reader_link::apdu_link::{ApduMessage, LinkFault, MIN_PACKET, Received};
 
 /// Maximum number of line faults since the last order that are logged as warnings. Further faults appear only in a
 /// trace.
@@ -61,8 +59,8 @@ enum SessionState {
 }
 
 impl SessionMachine {
-    pub(super) fn new(settings: ReaderSettings, miura: MiuraSettings) -> Self {
-        Self { line: ReaderLine::new(settings, miura), state: SessionState::Closed, faults: 0 }
+    pub(super) fn new(settings: ReaderSettings, speaker: Box<dyn Speaker>) -> Self {
+        Self { line: ReaderLine::new(settings, speaker), state: SessionState::Closed, faults: 0 }
     }
 
     pub(super) fn opened(&mut self, now: Duration) {
@@ -89,22 +87,20 @@ impl SessionMachine {
         self.line.out.poll()
     }
 
-    pub(super) fn received(&mut self, received: Received<'_>, now: Duration) {
-        match received {
-            Received::Message(message) => self.message(&message, now),
-            Received::Fault(fault) => self.fault(fault, now),
-        }
+    /// Returns the outstanding commands.
+    pub(super) fn awaited(&self) -> Outstanding {
+        self.line.awaited()
     }
 
-    fn fault(&mut self, fault: LinkFault, now: Duration) {
-        self.faults = self.faults.saturating_add(1);
-        if self.faults <= TOLD_FAULTS {
-            warn!(%fault, "line");
-        } else {
-            debug!(%fault, "line");
-        }
-        // Fewer bytes than the shortest packet are noise, with which no message can be lost.
-        if matches!(fault, LinkFault::Garbage { bytes: 0..MIN_PACKET }) {
+    /// Returns whether a start-up is running. What earlier messages have said is then forgotten.
+    pub(super) fn starts_up(&self) -> bool {
+        matches!(self.state, SessionState::StartUp(_))
+    }
+
+    /// Takes note of lost bytes.
+    pub(super) fn fault(&mut self, fault: &dyn std::fmt::Display, may_be_a_message: bool, now: Duration) {
+        self.warn(fault);
+        if !may_be_a_message {
             return;
         }
         self.line.disturbed(now);
@@ -117,65 +113,76 @@ impl SessionMachine {
         }
     }
 
-    fn message(&mut self, message: &ApduMessage<'_>, now: Duration) {
-        let Ok((body, status)) = split(message.bytes) else { return };
-        if matches!(self.state, SessionState::Closed | SessionState::Distrusted) {
-            // The line needs the answer only to know which command is answered.
-            self.line.answered(body, status);
-            return;
-        }
-        if has_clear_card_data(body) {
-            return self.distrust(now);
-        }
-        if message.unsolicited {
-            match UnsolicitedMessage::parse(body) {
-                Ok(event) => self.unsolicited(event, now),
-                Err(error) => {
-                    self.faults = self.faults.saturating_add(1);
-                    if self.faults <= TOLD_FAULTS {
-                        warn!(bytes = message.bytes.len(), %error, "unsolicited message not understood");
-                    }
-                }
-            }
-            return;
-        }
-        match self.line.answered(body, status) {
-            AnswerTo::Abort => debug!("ABORT answered"),
-            AnswerTo::Command(pending) => self.answered(pending, body, status, now),
-            AnswerTo::Nobody => debug!(?status, bytes = body.len(), "unexpected answer"),
+    /// Logs a fault of the line. After the first ones, faults appear only in a trace.
+    fn warn(&mut self, fault: &dyn std::fmt::Display) {
+        self.faults = self.faults.saturating_add(1);
+        if self.faults <= TOLD_FAULTS {
+            warn!(%fault, "line");
+        } else {
+            debug!(%fault, "line");
         }
     }
 
-    fn answered(&mut self, pending: PendingAnswer, body: &[u8], status: StatusWord, now: Duration) {
-        debug!(name = pending.name, ?status, bytes = body.len(), "answer");
+    /// Takes a message that the family has read.
+    pub(super) fn heard(&mut self, heard: MessageMeaning<'_>, now: Duration) {
+        let is_deaf = matches!(self.state, SessionState::Closed | SessionState::Distrusted);
+        match heard {
+            MessageMeaning::AbortDone { with_command } => {
+                debug!("ABORT answered");
+                self.line.aborted(with_command);
+            }
+            // The line needs the answer only to know which command is answered.
+            MessageMeaning::Answer(_) if is_deaf => {
+                self.line.take_answered();
+            }
+            _ if is_deaf => {}
+            MessageMeaning::ClearCardData => self.distrust(now),
+            MessageMeaning::Answer(answer) => match self.line.take_answered() {
+                Some(pending) => self.answered(pending, answer, now),
+                None => debug!("unexpected answer"),
+            },
+            MessageMeaning::Begun => debug!("the command has begun"),
+            MessageMeaning::Event(event) => self.event(event, now),
+            MessageMeaning::NotUnderstood(why) => self.warn(&format_args!("message not understood: {why}")),
+            MessageMeaning::Nothing => debug!("unexpected answer"),
+        }
+    }
+
+    fn answered(&mut self, pending: PendingAnswer, answer: CommandAnswer<'_>, now: Duration) {
+        match &answer {
+            CommandAnswer::Failed(CommandFailure { code, words, .. }) => {
+                debug!(name = pending.name, code = %format_args!("{code:04X}"), words, "answer");
+            }
+            _ => debug!(name = pending.name, "answer"),
+        }
         let line = &mut self.line;
         match std::mem::take(&mut self.state) {
             SessionState::StartUp(startup) => {
-                let next = startup.answered(line, pending, body, status, now);
+                let next = startup.answered(line, pending, answer, now);
                 self.follow(next, SessionState::StartUp, now);
             }
             SessionState::Sale(sale) => {
-                let next = sale.answered(line, pending, body, status, now);
+                let next = sale.answered(line, pending, answer, now);
                 self.follow(next, SessionState::Sale, now);
             }
             SessionState::AmountEntry(entry) => {
-                let next = entry.answered(line, pending, body, status);
+                let next = entry.answered(line, pending, &answer);
                 self.follow(next, SessionState::AmountEntry, now);
             }
             SessionState::CardRemoval(removal) => {
-                let next = removal.answered(line, pending, body, status);
+                let next = removal.answered(line, pending, &answer);
                 self.follow(next, SessionState::CardRemoval, now);
             }
             other => self.state = other,
         }
     }
 
-    fn unsolicited(&mut self, event: UnsolicitedMessage<'_>, now: Duration) {
+    fn event(&mut self, event: ReaderNotice<'_>, now: Duration) {
         debug!(name = event.name(), "unsolicited");
         let line = &mut self.line;
         match (std::mem::take(&mut self.state), event) {
-            (state, UnsolicitedMessage::Card(status)) => {
-                let was_in = std::mem::replace(&mut line.slot, status.card_in());
+            (state, ReaderNotice::Card { card_in, swipe }) => {
+                let was_in = std::mem::replace(&mut line.slot, card_in);
                 let answers = line.card_status_came();
                 match state {
                     SessionState::StartUp(startup) if answers => {
@@ -183,7 +190,7 @@ impl SessionMachine {
                         self.follow(next, SessionState::StartUp, now);
                     }
                     SessionState::Sale(sale) => {
-                        let next = sale.card_status(line, &status, was_in, now);
+                        let next = sale.card_status(line, swipe, was_in, now);
                         self.follow(next, SessionState::Sale, now);
                     }
                     // No state needs the message, so its bytes are wiped when this function returns.
@@ -191,18 +198,16 @@ impl SessionMachine {
                 }
             }
             // A restart is expected when a session opens, and after the agent's own RESET.
-            (SessionState::StartUp(startup), UnsolicitedMessage::Device(status)) if status.says_restart() => {
-                self.state = SessionState::StartUp(startup);
-            }
-            (_, UnsolicitedMessage::Device(status)) if status.says_restart() => {
+            (SessionState::StartUp(startup), ReaderNotice::Restarted) => self.state = SessionState::StartUp(startup),
+            (_, ReaderNotice::Restarted) => {
                 line.reopen(Unready::Restarting { cause: "the reader restarted".to_owned() });
             }
-            (SessionState::Sale(sale), UnsolicitedMessage::Key(key)) => {
-                let next = sale.key(line, key, now);
+            (SessionState::Sale(sale), ReaderNotice::CancelKey) => {
+                let next = sale.cancel_key(line, now);
                 self.follow(next, SessionState::Sale, now);
             }
-            (SessionState::Sale(sale), UnsolicitedMessage::Device(status)) => {
-                let next = sale.device_status(line, &status);
+            (SessionState::Sale(sale), ReaderNotice::Step(step)) => {
+                let next = sale.device_step(line, &step);
                 self.follow(next, SessionState::Sale, now);
             }
             (other, _) => self.state = other,
@@ -368,11 +373,5 @@ impl SessionMachine {
         let serial = self.line.serial();
         self.line.out.unready(Unready::ClearCardData { serial });
         self.state = SessionState::Distrusted;
-    }
-}
-
-impl DeviceStatus<'_> {
-    fn says_restart(&self) -> bool {
-        matches!(self.code, Self::POWERED_ON | Self::POWERING_OFF | Self::REBOOTING | Self::RESTARTING)
     }
 }

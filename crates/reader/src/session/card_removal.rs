@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use super::display::{DisplayRow, display};
-use super::line::{CARD_STATUS_ON, CommandPurpose, PLAIN_ANSWER, PendingAnswer, ReaderLine};
-use super::message::{MpiCommand, P2peStatus, StatusWord};
+use super::line::{PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::next::{Next, SaleOver};
+use crate::family::{CommandAnswer, CommandPurpose, ReaderQuestion};
 use crate::{ReaderProgress, Unready};
 
 /// The interval of the question whether a card is still in the slot. The message about its removal may be lost.
@@ -29,7 +29,7 @@ impl CardRemoval {
             line.progress(sale, ReaderProgress::RemoveCard);
         }
         if ask_for_keys {
-            line.ask(CommandPurpose::P2peStatus, &MpiCommand::P2peStatus, PLAIN_ANSWER, now);
+            line.ask(&ReaderQuestion::KeyStatus, PLAIN_ANSWER, now);
         }
         Self { check_at: now + REMOVE_CHECK }
     }
@@ -39,20 +39,19 @@ impl CardRemoval {
         self,
         line: &mut ReaderLine,
         pending: PendingAnswer,
-        body: &[u8],
-        status: StatusWord,
+        answer: &CommandAnswer<'_>,
     ) -> Next<Self> {
-        if pending.purpose != CommandPurpose::P2peStatus {
+        if pending.purpose != CommandPurpose::KeyStatus {
             return Next::Stay(self);
         }
-        match P2peStatus::parse(body) {
-            Ok(p2pe) if status == StatusWord::OK && p2pe.card_key() => {
+        match answer {
+            CommandAnswer::Keys(keys) if keys.card => {
                 if let Some(identity) = &mut line.identity {
-                    identity.pin_key = p2pe.pin_key();
+                    identity.pin_key = keys.pin;
                 }
                 Next::Stay(self)
             }
-            Ok(_) if status == StatusWord::OK => Next::StartAnew(Unready::NoCardKey { serial: line.serial() }),
+            CommandAnswer::Keys(_) => Next::StartAnew(Unready::NoCardKey { serial: line.serial() }),
             _ => Next::StartAnew(Unready::Restarting { cause: "it did not report its keys".to_owned() }),
         }
     }
@@ -69,7 +68,7 @@ impl CardRemoval {
         if now >= self.check_at {
             self.check_at = now + REMOVE_CHECK;
             if line.is_free() {
-                line.ask(CommandPurpose::CardStatus, &CARD_STATUS_ON, PLAIN_ANSWER, now);
+                line.ask(&ReaderQuestion::CardStatus, PLAIN_ANSWER, now);
             }
         }
         Next::Stay(self)

@@ -1,15 +1,16 @@
-//! The steps from a read card to its last answer: waiting for the gateway, CONTINUE TRANSACTION with the gateway's
-//! answer, and the card's reaction (readers: 2.5 to 2.7; design: path of a sale, 7).
+//! The steps from a read card to its last answer: waiting for the gateway, the gateway's answer for the card, and the
+//! card's reaction (readers: 2.5 to 2.7, 3.3; design: path of a sale, 7).
 
 use std::time::Duration;
 
-use super::card_read::ChipInterface;
 use super::display::DisplayRow;
-use super::line::{CARDHOLDER, CommandPurpose, PLAIN_ANSWER, ReaderLine};
-use super::message::{AnswerTemplate, CardElements, ContinueData, MpiCommand, StatusWord, TransactionAnswer};
+use super::line::{CARDHOLDER, PLAIN_ANSWER, ReaderLine};
 use super::next::{Next, SaleOver};
+use crate::capability::Capability;
+use crate::card_answer::{AnswerTemplate, CardElements, TransactionAnswer};
+use crate::card_read::ChipInterface;
+use crate::family::{CommandFailure, FailureKind, HostAnswer, ReaderQuestion, TransactionData};
 use crate::{CardVerdict, Completion, ReaderEvent, ReaderLanguage};
-use pos_reader_link::apdu_link::MAX_COMMAND_DATA;
 use pos_terms::card::CardFacts;
 use pos_terms::emv::{tag, tlv};
 use pos_terms::transaction::SaleNumber;
@@ -65,45 +66,55 @@ impl AwaitingHost {
         now: Duration,
     ) -> Next<ContinueTransaction> {
         let Self { facts, say, until: _ } = self;
-        let (host, scripts_dropped) = host_answer(completion, say, line.extended);
+        let (answer, scripts_dropped) = host_answer(completion, say, &sale.transaction, line);
         let approved = matches!(&completion.arc, b"00" | b"08" | b"10" | b"11");
+        let transaction = sale.transaction;
         let running = ContinueTransaction { sale, facts, say, approved, scripts_dropped };
-        match say {
+        let (contactless, patience) = match say {
             CardSay::Nothing(verdict) => return running.finish(line, verdict, None),
-            CardSay::Decides => line.ask(CommandPurpose::Continue, &MpiCommand::Continue(host), CARDHOLDER, now),
-            CardSay::IsTold => line.ask(CommandPurpose::Continue, &MpiCommand::Continue(host), PLAIN_ANSWER, now),
-        }
+            // This family's readers take no answer after a tap.
+            CardSay::IsTold if !line.speaker.can(Capability::TellsTap) => {
+                return running.finish(line, CardVerdict::Approved, None);
+            }
+            CardSay::Decides => (false, CARDHOLDER),
+            CardSay::IsTold => (true, PLAIN_ANSWER),
+        };
+        line.ask(&ReaderQuestion::Host { transaction, answer, contactless }, patience, now);
         Next::Stay(running)
     }
 }
 
 /// Returns the data for the card, and whether scripts were left out. Scripts go only to a chip, and only if they are
 /// well-formed and fit one command.
-fn host_answer(completion: &Completion, say: CardSay, extended: bool) -> (ContinueData<'_>, bool) {
+fn host_answer<'a>(
+    completion: &'a Completion,
+    say: CardSay,
+    transaction: &TransactionData,
+    line: &ReaderLine,
+) -> (HostAnswer<'a>, bool) {
     let Completion { arc, issuer_authentication, scripts } = completion;
     // A tap gets only 8A at the end (design: path of a sale, 7).
     let authentication = issuer_authentication.as_deref().filter(|_| say == CardSay::Decides);
     let well_formed = tlv::walk(scripts)
         .all(|script| script.is_ok_and(|script| matches!(script.tag, tag::ISSUER_SCRIPT_1 | tag::ISSUER_SCRIPT_2)));
-    let whole = ContinueData::Host { arc: *arc, authentication, scripts };
-    if say == CardSay::Decides && well_formed && MpiCommand::Continue(whole).packets(extended).is_ok() {
-        return (whole, false);
+    let answer = HostAnswer { arc: *arc, authentication, scripts };
+    let ask = ReaderQuestion::Host { transaction: *transaction, answer, contactless: false };
+    if say == CardSay::Decides && well_formed && line.speaker.encode(&ask, line.extended).is_ok() {
+        return (answer, false);
     }
-    // 8A and 91 of at most 16 bytes always fit into MAX_COMMAND_DATA.
-    const { assert!(4 + 18 + 2 <= MAX_COMMAND_DATA) };
+    // 8A and 91 of at most 16 bytes always fit a command.
     let dropped = say == CardSay::Decides && !scripts.is_empty();
-    (ContinueData::Host { arc: *arc, authentication, scripts: &[] }, dropped)
+    (HostAnswer { arc: *arc, authentication, scripts: &[] }, dropped)
 }
 
 /// The data of a transaction that are needed to complete it at the card.
 pub(super) struct CompletedSale {
     pub(super) number: SaleNumber,
-    /// EMV transaction type (9C).
-    pub(super) transaction_type: u8,
+    pub(super) transaction: TransactionData,
     pub(super) language: ReaderLanguage,
 }
 
-/// The stage in which CONTINUE TRANSACTION passes the gateway's answer to the card.
+/// The stage in which the reader passes the gateway's answer to the card.
 pub(super) struct ContinueTransaction {
     sale: CompletedSale,
     facts: Option<Box<CardFacts>>,
@@ -116,7 +127,7 @@ impl ContinueTransaction {
     pub(super) fn answered(
         self,
         line: &mut ReaderLine,
-        answer: Result<TransactionAnswer<'_>, StatusWord>,
+        answer: Result<TransactionAnswer<'_>, CommandFailure>,
         now: Duration,
     ) -> Next<Self> {
         let verdict = match (&answer, self.say) {
@@ -134,11 +145,12 @@ impl ContinueTransaction {
         if verdict == CardVerdict::Lost && answer.is_ok() {
             line.abort(now);
         }
-        if let Err(status @ (StatusWord::NOT_READY | StatusWord::NOT_ALLOWED)) = answer
+        if let Err(failure) = answer
+            && failure.kind == FailureKind::StateLost
             && self.say == CardSay::Decides
         {
             self.tell(line, verdict, None);
-            return Next::reader_has_lost_it(status);
+            return Next::reader_has_lost_it(failure);
         }
         let elements = answer.ok().and_then(|answer| answer.elements.ok());
         self.finish(line, verdict, elements.as_ref())
@@ -152,11 +164,11 @@ impl ContinueTransaction {
     }
 
     fn finish(self, line: &mut ReaderLine, verdict: CardVerdict, elements: Option<&CardElements<'_>>) -> Next<Self> {
-        let CompletedSale { number, transaction_type, language } = self.sale;
+        let CompletedSale { number, transaction, language } = self.sale;
         let result = match (self.say, verdict) {
             // The reader shows the result of a tap itself (readers: 2.6).
             (CardSay::IsTold, _) | (_, CardVerdict::Lost) => None,
-            (_, CardVerdict::Refused) if transaction_type != REFUND => Some(DisplayRow::Declined),
+            (_, CardVerdict::Refused) if transaction.transaction_type != REFUND => Some(DisplayRow::Declined),
             _ if self.approved => Some(DisplayRow::Approved),
             _ => Some(DisplayRow::Declined),
         };

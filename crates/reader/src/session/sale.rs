@@ -5,13 +5,13 @@
 
 use std::time::Duration;
 
-use tracing::warn;
-
-use super::card_read::{self, ChipInterface, ChipSettings, SwipedCard, UnusableCard};
 use super::completing::{AwaitingHost, CompletedSale, ContinueTransaction};
-use super::line::{CommandPurpose, PendingAnswer, ReaderLine};
-use super::message::{AnswerTemplate, DeviceStatus, KEY_CANCEL, StatusWord, TransactionAnswer, TransactionData};
+use super::line::{PendingAnswer, ReaderLine};
 use super::next::{Next, SaleOver};
+use crate::capability::Capability;
+use crate::card_answer::{AnswerTemplate, TransactionAnswer};
+use crate::card_read::{self, ChipInterface, ChipSettings, PinIs, SwipedCard, UnusableCard};
+use crate::family::{CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, TransactionData};
 use crate::{
     Arm, Completion, EntryRequest, NoCard, NotEncrypting, ReaderEvent, ReaderLanguage, ReaderProgress, Unready,
 };
@@ -29,6 +29,10 @@ pub(super) struct SaleAtReader {
     /// The chip failed in this transaction, so a swipe is accepted as its fallback.
     pub(super) chip_failed: bool,
     pub(super) chip_starts: u8,
+    /// `true` after a card was tapped.
+    pub(super) tapped: bool,
+    /// The number of second taps that were asked for.
+    pub(super) second_taps: u8,
     /// A card waits for an answer to its E4, and the agent will not ask the gateway for one.
     pub(super) card_waits: bool,
     /// The cardholder's language: the shop's, until the card names one that the reader has.
@@ -44,23 +48,25 @@ pub(super) struct SaleAtReader {
 
 #[derive(Default)]
 pub(super) enum SaleStage {
-    /// START CONTACTLESS is running.
+    /// The reader waits for a card on every interface that may be used.
     Contactless {
         since: Duration,
-        /// A swipe that came before its 9F44.
+        /// A swipe that came before the end of the wait.
         swipe: Option<Box<SwipedCard>>,
     },
     /// Only insert and swipe are watched.
     #[default]
     Watching,
-    /// 9F44 has come, but the swipe itself has not.
+    /// The wait ended with a swipe, but the swipe itself has not come.
     SwipeDue { until: Duration },
-    /// START, or CONTINUE for an E2, is running.
+    /// The dialogue with the chip is running.
     Chip { decisions: u8 },
-    /// ONLINE PIN is running.
+    /// The online PIN of a swiped card is being entered.
     Pin { swipe: Box<SwipedCard>, entry: EntryMode },
-    /// A card number is being typed.
-    Manual(ManualEntryPart),
+    /// The online PIN of a chip card is being entered.
+    ChipPin { presented: Box<Presented>, awaiting: AwaitingHost },
+    /// The part of a card number with this number is being typed.
+    Manual(usize),
     /// The stage waits until no answer is outstanding.
     Stopping { then: AfterAbort },
     /// The card is receiving the answer "declined".
@@ -69,18 +75,6 @@ pub(super) enum SaleStage {
     Presented(AwaitingHost),
     /// The card is receiving the gateway's answer.
     Completing(ContinueTransaction),
-}
-
-/// The step of a typed card.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum ManualEntryPart {
-    /// D2E0: the reader deletes earlier typed data.
-    ForgetEarlier,
-    Pan,
-    Expiry,
-    VerificationValue,
-    /// With D2E0, the reader seals everything. With D25A, this is the only command.
-    Seal,
 }
 
 /// The step after an ABORT.
@@ -98,6 +92,8 @@ impl SaleAtReader {
             arm,
             chip_failed: false,
             chip_starts: 0,
+            tapped: false,
+            second_taps: 0,
             card_waits: false,
             language: line.settings.language,
             unreported_language: None,
@@ -124,35 +120,36 @@ impl SaleAtReader {
         mut self: Box<Self>,
         line: &mut ReaderLine,
         pending: PendingAnswer,
-        body: &[u8],
-        status: StatusWord,
+        answer: CommandAnswer<'_>,
         now: Duration,
     ) -> SaleNext {
         match (std::mem::take(&mut self.stage), pending.purpose) {
-            (SaleStage::Contactless { since, swipe }, CommandPurpose::Contactless) => {
-                return self.contactless_answered(line, transaction_answer(body, status), since, swipe, now);
+            (SaleStage::Contactless { since, swipe }, CommandPurpose::AnyCard) => {
+                return self.contactless_answered(line, card_answer(answer), since, swipe, now);
             }
-            (SaleStage::Chip { decisions }, CommandPurpose::Start | CommandPurpose::Continue) => {
-                return self.chip_answered(line, transaction_answer(body, status), decisions, now);
+            (SaleStage::Chip { decisions }, CommandPurpose::Start | CommandPurpose::Decide) => {
+                return self.chip_answered(line, card_answer(answer), decisions, now);
             }
             (SaleStage::Pin { swipe, entry }, CommandPurpose::OnlinePin) => {
-                return self.pin_answered(line, *swipe, entry, body, status, now);
+                return self.pin_answered(line, *swipe, entry, answer, now);
+            }
+            (SaleStage::ChipPin { presented, awaiting }, CommandPurpose::OnlinePin) => {
+                return self.chip_pin_answered(line, presented, awaiting, answer, now);
             }
             (SaleStage::Manual(part), CommandPurpose::TypedCard) => {
-                return self.manual_answered(line, part, body, status, now);
+                return self.manual_answered(line, part, answer, now);
             }
-            (SaleStage::Completing(running), CommandPurpose::Continue) => {
-                let next = running.answered(line, transaction_answer(body, status), now);
+            (SaleStage::Completing(running), CommandPurpose::Host { .. }) => {
+                let next = running.answered(line, card_answer(answer), now);
                 return next.map(|running| self.with(SaleStage::Completing(running)));
             }
-            // This is the other answer of the ABORT race. A card that waits for the gateway must get an answer
+            // This is the other answer of the race with an abort. A card that waits for the gateway must get an answer
             // (readers: 2.8).
             (stage @ SaleStage::Stopping { .. }, _) => {
-                let answer = transaction_answer(body, status);
-                self.card_waits |= answer.is_ok_and(|answer| answer.template == AnswerTemplate::Online);
+                self.card_waits |= card_answer(answer).is_ok_and(|answer| answer.template == AnswerTemplate::Online);
                 self.stage = stage;
             }
-            (SaleStage::Closing { then }, CommandPurpose::Continue) => self.stage = SaleStage::Stopping { then },
+            (SaleStage::Closing { then }, CommandPurpose::Host { .. }) => self.stage = SaleStage::Stopping { then },
             (stage, _) => self.stage = stage,
         }
         Next::Stay(self)
@@ -167,15 +164,20 @@ impl SaleAtReader {
         now: Duration,
     ) -> SaleNext {
         self.hear_language(answer);
+        let speaker = &line.speaker;
         let settings = ChipSettings {
             icc_masked_tags: line.settings.icc_masked_tags,
             icc_private_tags: &line.settings.icc_private_tags,
-            magstripe_mode: line.miura.magstripe_mode,
+            kind_of: &|tag| speaker.kind_of(tag),
+            asks_pin_later: speaker.can(Capability::PinAfterCard),
         };
         let why = match card_read::chip(answer, interface, &TransactionData::from(&self.arm), settings) {
-            Ok(presented) => {
+            Ok((presented, pin)) => {
                 let awaiting = AwaitingHost::chip(&presented.facts, answer.template, interface, now);
-                return self.present(line, presented, awaiting);
+                return match pin {
+                    PinIs::AskedNow => self.ask_chip_pin(line, presented, awaiting, now),
+                    PinIs::Settled => self.present(line, presented, awaiting),
+                };
             }
             Err(UnusableCard::NotEncrypting(fault)) => return Self::not_encrypting(line, fault),
             Err(UnusableCard::AmountDiffers) => NoCard::AmountDiffers,
@@ -237,26 +239,20 @@ impl SaleAtReader {
         }
     }
 
-    /// Takes a key press on the PIN pad outside a PIN entry.
-    pub(super) fn key(self: Box<Self>, line: &mut ReaderLine, key: u8, now: Duration) -> SaleNext {
+    /// Takes the cancel key outside a command that handles it.
+    pub(super) fn cancel_key(self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         match self.stage {
-            SaleStage::Contactless { .. } if key == KEY_CANCEL => {
-                self.stop(line, AfterAbort::End(NoCard::CancelledAtReader), now)
-            }
-            SaleStage::Watching | SaleStage::SwipeDue { .. } if key == KEY_CANCEL => {
-                self.end(line, NoCard::CancelledAtReader, now)
-            }
-            // During START, CONTINUE and ONLINE PIN, the reader handles the key itself and answers 9F41.
+            SaleStage::Contactless { .. } => self.stop(line, AfterAbort::End(NoCard::CancelledAtReader), now),
+            SaleStage::Watching | SaleStage::SwipeDue { .. } => self.end(line, NoCard::CancelledAtReader, now),
+            // While a chip is read and a PIN entered, the reader handles the key itself.
             _ => Next::Stay(self),
         }
     }
 
     /// Reports to the cashier what the cardholder sees.
-    pub(super) fn device_status(mut self: Box<Self>, line: &mut ReaderLine, status: &DeviceStatus<'_>) -> SaleNext {
-        /// The only captured PIN entry status, with the text "PIN OK" (readers: 2.13).
-        const PIN_OK: u8 = 0x02;
+    pub(super) fn device_step(mut self: Box<Self>, line: &mut ReaderLine, step: &DeviceStep<'_>) -> SaleNext {
         let text = || {
-            let text: String = status.text.iter().map(|byte| char::from(*byte)).collect();
+            let text: String = step.text.iter().map(|byte| char::from(*byte)).collect();
             let printable = text.chars().map(|c| if matches!(c, ' '..='~') { c } else { ' ' });
             // The text is masked before it is cut, because the rest of a cut card number would not be recognised.
             mask_pans(&printable.collect::<String>()).chars().take(84).collect::<String>().trim().to_owned()
@@ -267,15 +263,15 @@ impl SaleAtReader {
         }
         // UNCERTAIN: it is not published how a reader reports a wrong PIN. It may do so by a text, or by a lower
         // counter.
-        let fewer = self.tries_left.zip(status.tries_left).is_some_and(|(before, now)| now < before);
-        let wrong = fewer || says_wrong(status.text);
-        self.tries_left = status.tries_left.or(self.tries_left);
-        let progress = match (status.code, status.pin_status, status.digits) {
-            (DeviceStatus::PIN_ENTRY, Some(PIN_OK), _) => ReaderProgress::PinDone,
-            (DeviceStatus::PIN_ENTRY, None, _) if wrong => ReaderProgress::PinWrong { tries_left: status.tries_left },
-            (DeviceStatus::PIN_ENTRY, None, digits) => ReaderProgress::PinEntry { digits },
-            (DeviceStatus::APPLICATION_SELECTION, ..) => ReaderProgress::ChoosingApplication,
-            _ => {
+        let fewer = self.tries_left.zip(step.tries_left).is_some_and(|(before, now)| now < before);
+        let wrong = fewer || says_wrong(step.text);
+        self.tries_left = step.tries_left.or(self.tries_left);
+        let progress = match step.kind {
+            DeviceStepKind::PinDone => ReaderProgress::PinDone,
+            DeviceStepKind::Pin { .. } if wrong => ReaderProgress::PinWrong { tries_left: step.tries_left },
+            DeviceStepKind::Pin { digits } => ReaderProgress::PinEntry { digits },
+            DeviceStepKind::ChoosingApplication => ReaderProgress::ChoosingApplication,
+            DeviceStepKind::Text => {
                 let text = text();
                 if text.is_empty() || text == self.told {
                     return Next::Stay(self);
@@ -299,7 +295,7 @@ impl SaleAtReader {
             SaleStage::Presented(awaiting) => {
                 let sale = CompletedSale {
                     number: self.number(),
-                    transaction_type: self.arm.transaction_type,
+                    transaction: TransactionData::from(&self.arm),
                     language: self.language,
                 };
                 let next = awaiting.complete(sale, line, completion, now);
@@ -352,13 +348,11 @@ fn says_wrong(text: &[u8]) -> bool {
     [&b"INCORRECT"[..], b"WRONG"].iter().any(|word| text.windows(word.len()).any(|part| part == *word))
 }
 
-/// Reads an answer of START, START CONTACTLESS or CONTINUE: a template, or a status instead.
-fn transaction_answer(body: &[u8], status: StatusWord) -> Result<TransactionAnswer<'_>, StatusWord> {
-    match status {
-        StatusWord::OK => TransactionAnswer::parse(body).map_err(|error| {
-            warn!(bytes = body.len(), %error, "answer not understood");
-            StatusWord::OK
-        }),
-        other => Err(other),
+/// Returns a card's answer, or the reason why there is none.
+pub(super) fn card_answer(answer: CommandAnswer<'_>) -> Result<TransactionAnswer<'_>, CommandFailure> {
+    match answer {
+        CommandAnswer::Card(answer) => Ok(answer),
+        CommandAnswer::Failed(failure) => Err(failure),
+        _ => Err(CommandFailure::DAMAGED),
     }
 }

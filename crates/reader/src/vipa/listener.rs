@@ -1,0 +1,207 @@
+//! The messages of a VIPA reader as the session hears them.
+
+use zeroize::Zeroizing;
+
+use super::message::{
+    CardTemplate, KeysAnswer, OnlinePinAnswer, ResetAnswer, TypedCardAnswer, VipaCardStatus, VipaDeviceStatus,
+    VipaStatus, VipaUnsolicited, has_clear_card_data, masked_pan, parse_card, parse_time, tags,
+};
+use super::settings::SredForm;
+use crate::apdu::{need, split};
+use crate::card_answer::AnswerTemplate;
+use crate::card_read::{SwipedCard, UnusableSwipe};
+use crate::family::{
+    CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, KeyStatus, Listener, MessageMeaning,
+    Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
+};
+
+/// The cancel key.
+const KEY_CANCEL: u8 = 0x1B;
+
+/// Reads the messages of VIPA.
+pub(super) struct VipaListener {
+    form: SredForm,
+    /// The elements of the running dialogue's E2. They include sealed data that a later E4 does not repeat.
+    earlier: Zeroizing<Vec<u8>>,
+}
+
+impl VipaListener {
+    pub(super) fn new(form: SredForm) -> Self {
+        Self { form, earlier: Zeroizing::default() }
+    }
+}
+
+impl Listener for VipaListener {
+    fn read<'a>(&'a mut self, message: &RawMessage<'a>, outstanding: Outstanding) -> MessageMeaning<'a> {
+        let Ok((body, status)) = split(message.bytes) else { return MessageMeaning::Nothing };
+        let status = VipaStatus(status);
+        if has_clear_card_data(body) {
+            return MessageMeaning::ClearCardData;
+        }
+        if message.unsolicited {
+            return self.unsolicited(body, status, outstanding);
+        }
+        // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to the
+        // abort.
+        if outstanding.abort && body.is_empty() && status == VipaStatus::OK {
+            return MessageMeaning::AbortDone { with_command: false };
+        }
+        match outstanding.command {
+            None => MessageMeaning::Nothing,
+            Some(CommandPurpose::CardStatus) => self.card_status(body),
+            // The result of a tap is unsolicited. The command's own answer only says that it has begun.
+            Some(CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true }) if status == VipaStatus::OK => {
+                MessageMeaning::Begun
+            }
+            Some(purpose) => MessageMeaning::Answer(self.answer(purpose, body, status)),
+        }
+    }
+
+    fn forget(&mut self) {
+        self.earlier = Zeroizing::default();
+    }
+}
+
+impl VipaListener {
+    fn unsolicited<'a>(
+        &'a mut self,
+        body: &'a [u8],
+        status: VipaStatus,
+        outstanding: Outstanding,
+    ) -> MessageMeaning<'a> {
+        if let Some(purpose @ (CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })) =
+            outstanding.command
+        {
+            if CardTemplate::parse(body).is_ok() {
+                return MessageMeaning::Answer(self.answer(purpose, body, VipaStatus::OK));
+            }
+            if body.is_empty() {
+                let answer = if status == VipaStatus::OK {
+                    CommandAnswer::Done
+                } else {
+                    CommandAnswer::Failed(status.failure())
+                };
+                return MessageMeaning::Answer(answer);
+            }
+        }
+        match VipaUnsolicited::parse(body, self.form) {
+            Ok(event) => MessageMeaning::Event(notice(&event)),
+            Err(_) => MessageMeaning::NotUnderstood("an element is malformed"),
+        }
+    }
+
+    /// Reads the answer to CARD STATUS. The state may come with it, or in an unsolicited message.
+    fn card_status<'a>(&self, body: &'a [u8]) -> MessageMeaning<'a> {
+        match VipaUnsolicited::parse(body, self.form) {
+            Ok(VipaUnsolicited::Card(card)) => MessageMeaning::Event(card_notice(&card)),
+            _ => MessageMeaning::Begun,
+        }
+    }
+
+    fn answer<'a>(&'a mut self, purpose: CommandPurpose, body: &'a [u8], status: VipaStatus) -> CommandAnswer<'a> {
+        let ok = status == VipaStatus::OK;
+        match purpose {
+            CommandPurpose::StartUp(step) => return step_answer(step, body, ok),
+            CommandPurpose::KeyStatus if status == VipaStatus::NO_KEYS => {
+                return CommandAnswer::Keys(KeyStatus { card: false, pin: false });
+            }
+            CommandPurpose::OnlinePin if status == VipaStatus::PIN_BYPASSED => {
+                return CommandAnswer::Pin(PinAnswer::Bypassed);
+            }
+            // An E2 is about the dialogue that follows it. A new dialogue begins without it.
+            CommandPurpose::Start | CommandPurpose::AnyCard => self.earlier = Zeroizing::default(),
+            _ => {}
+        }
+        if !ok {
+            return CommandAnswer::Failed(status.failure());
+        }
+        let form = self.form;
+        let answer = match purpose {
+            CommandPurpose::KeyStatus => KeysAnswer::parse(body)
+                .ok()
+                .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin })),
+            CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),
+            CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
+                return self.card(body);
+            }
+            CommandPurpose::OnlinePin => OnlinePinAnswer::parse(body).ok().map(|answer| {
+                CommandAnswer::Pin(match answer {
+                    OnlinePinAnswer::Entered(block) => PinAnswer::Entered(block),
+                    OnlinePinAnswer::Bypassed => PinAnswer::Bypassed,
+                })
+            }),
+            CommandPurpose::Amount => need(body, tags::NUMERIC_DATA).ok().map(CommandAnswer::Digits),
+            CommandPurpose::TypedCard => TypedCardAnswer::parse(body, form)
+                .ok()
+                .map(|typed| CommandAnswer::Typed(TypedCard { masked_pan: typed.masked_pan, sealed: typed.sealed })),
+            CommandPurpose::StartUp(_)
+            | CommandPurpose::CardStatus
+            | CommandPurpose::ClockSet
+            | CommandPurpose::Show
+            | CommandPurpose::ForgetTyped => Some(CommandAnswer::Done),
+        };
+        answer.unwrap_or(CommandAnswer::Failed(CommandFailure::DAMAGED))
+    }
+
+    /// Reads a card's answer, with the elements of the same dialogue's E2.
+    fn card<'a>(&'a mut self, body: &'a [u8]) -> CommandAnswer<'a> {
+        let Ok(card) = CardTemplate::parse(body) else { return CommandAnswer::Failed(CommandFailure::DAMAGED) };
+        if card.template == AnswerTemplate::Decision {
+            self.earlier = Zeroizing::new(card.tlvs.to_vec());
+            return CommandAnswer::Card(parse_card(card, &[], self.form));
+        }
+        CommandAnswer::Card(parse_card(card, &self.earlier, self.form))
+    }
+}
+
+fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
+    match step {
+        StartUpStep::Abort if body.is_empty() && ok => CommandAnswer::Done,
+        // This is the end of a transaction from before the start-up, or the second answer to an abort.
+        StartUpStep::Abort => CommandAnswer::NotYet,
+        StartUpStep::Identity => match ResetAnswer::parse(body) {
+            Ok(reset) if ok => CommandAnswer::Identity {
+                serial: reset.serial,
+                model: reset.model,
+                firmware: reset.firmware,
+                files: reset.programs,
+            },
+            _ => CommandAnswer::NotYet,
+        },
+        // A reader without a contactless part refuses to open it, and a part that is open stays open.
+        _ => CommandAnswer::Done,
+    }
+}
+
+fn notice<'a>(event: &VipaUnsolicited<'a>) -> ReaderNotice<'a> {
+    match event {
+        VipaUnsolicited::Card(card) => card_notice(card),
+        VipaUnsolicited::Device(status) => ReaderNotice::Step(step(status)),
+        VipaUnsolicited::Key(KEY_CANCEL) => ReaderNotice::CancelKey,
+        VipaUnsolicited::Key(_) | VipaUnsolicited::Other => ReaderNotice::Other,
+    }
+}
+
+fn card_notice<'a>(card: &VipaCardStatus<'a>) -> ReaderNotice<'a> {
+    ReaderNotice::Card { card_in: card.slot & 1 != 0, swipe: (card.stripe != 0).then(|| swiped(card)) }
+}
+
+fn swiped(card: &VipaCardStatus<'_>) -> Result<SwipedCard, UnusableSwipe> {
+    let pan = card.masked_track2.and_then(|track| masked_pan(tags::MASKED_TRACK2, track));
+    SwipedCard::new(card.masked_track2, pan, card.sealed.as_ref())
+}
+
+fn step<'a>(status: &VipaDeviceStatus<'a>) -> DeviceStep<'a> {
+    /// DFA20A: the PIN entry is completed, or the PIN is correct.
+    const COMPLETED: u8 = 0;
+    const CORRECT: u8 = 3;
+    let kind = match (status.code, status.pin_result) {
+        (_, Some(COMPLETED | CORRECT)) => DeviceStepKind::PinDone,
+        (VipaDeviceStatus::PIN_ENTRY | VipaDeviceStatus::PIN_WANTED | VipaDeviceStatus::PIN_BYPASS, _) => {
+            DeviceStepKind::Pin { digits: None }
+        }
+        (VipaDeviceStatus::APPLICATION_SELECTION, _) => DeviceStepKind::ChoosingApplication,
+        _ => DeviceStepKind::Text,
+    };
+    DeviceStep { kind, text: status.text, tries_left: status.tries_left }
+}
