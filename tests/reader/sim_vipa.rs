@@ -1,6 +1,6 @@
-//! The simulated VIPA reader over real connections: raw bytes to and from a pty and a TCP port. These tests neither test
-//! the agent's driver nor use any part of it. They read answers by the rules of the link layer (readers: 3.1) and open
-//! them with the host's keys.
+//! The simulated VIPA reader over real connections: raw bytes to and from a pty and a TCP port. These tests neither
+//! test the agent's driver nor use any part of it. They read answers by the rules of the link layer (readers: 3.1) and
+//! open them with the host's keys.
 //!
 //! Frames in `frame` are typed from documents (readers: 3.7). They are never edited to make a test pass.
 

@@ -64,7 +64,8 @@ pub(super) fn continue_transaction(device: &mut Device, command: &Command<'_>) -
     finish(device, elements)
 }
 
-/// The first step: the host has chosen an application by 50 and 9F06. If the command also has a decision, no E2 follows.
+/// The first step: the host has chosen an application by 50 and 9F06. If the command also has a decision, no E2
+/// follows.
 fn choose(device: &mut Device, choice: &ApplicationChoice, elements: &[u8]) -> Result<(), StatusWord> {
     let label = objects::value(elements, 0x50).ok_or(StatusWord::DATA_MISSING)?;
     let aid = objects::value(elements, 0x9F06).ok_or(StatusWord::DATA_MISSING)?;

@@ -1,5 +1,5 @@
-//! VIPA's encrypted card data: the template FF7F with IV, KSN and data. The IV is random for each block, and the padding
-//! begins with 80 (readers: 3.5, 8.1).
+//! VIPA's encrypted card data: the template FF7F with IV, KSN and data. The IV is random for each block, and the
+//! padding begins with 80 (readers: 3.5, 8.1).
 
 use super::masked::track1_with_lrc;
 use crate::reader::deck::Card;
