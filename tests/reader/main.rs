@@ -10,7 +10,8 @@
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_link` | VIPA's packets on the same link |
-//! | `sim_reader` | the simulated reader, byte by byte, without the driver |
+//! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
+//! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -25,4 +26,5 @@ mod miura_session;
 mod miura_typing;
 mod reader_pair;
 mod sim_reader;
+mod sim_vipa;
 mod vipa_link;

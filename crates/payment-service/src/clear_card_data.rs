@@ -1,9 +1,9 @@
-//! The decrypted card data: TLVs of a chip, tracks of a magnetic stripe, or typed data, followed by zero padding. All
-//! other data are refused.
+//! The decrypted card data: TLVs of a chip, tracks of a magnetic stripe, or typed data. All other data are refused.
 
 use super::invalid::Invalid;
+use super::sealed_forms::ClearObject;
 use pos_terms::emv::track2::{ServiceCode, Track2};
-use pos_terms::emv::{Tag, luhn, tag, tlv};
+use pos_terms::emv::{Tag, luhn, tag};
 
 /// The parameter with the encrypted card data.
 pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
@@ -29,27 +29,12 @@ pub(super) struct ClearCard {
     pub code: Option<String>,
 }
 
-/// Reads the decrypted TLVs and the zero padding that fills the last `block` (readers: 8.1, Miura).
-pub(super) fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<ClearCard, Invalid> {
-    let garbled = || Invalid::new(SRED_DATA, "does not decrypt to TLVs: wrong key, wrong KSN or damaged");
-    let mut objects = Vec::new();
-    let mut read = 0;
-    for object in tlv::walk(clear) {
-        let object = object.map_err(|_| garbled())?;
-        // No padding is allowed between the objects.
-        if clear.get(read..read + object.raw.len()) != Some(object.raw) {
-            return Err(garbled());
-        }
-        if !SEALED_TAGS.contains(&object.tag.0) {
-            return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader encrypts", object.tag)));
-        }
-        read += object.raw.len();
-        objects.push(object);
+/// Reads the card from its decrypted elements, which have Miura's tags.
+pub(super) fn read_card(objects: &[ClearObject], entry_mode: &str) -> Result<ClearCard, Invalid> {
+    if let Some(other) = objects.iter().find(|object| !SEALED_TAGS.contains(&object.tag.0)) {
+        return Err(Invalid::new(SRED_DATA, format!("holds tag {}, which no reader encrypts", other.tag)));
     }
-    if objects.is_empty() || clear.len() - read >= block {
-        return Err(garbled());
-    }
-    let find = |tag| objects.iter().find(|object| object.tag == tag).map(|object| object.value);
+    let find = |tag| objects.iter().find(|object| object.tag == tag).map(|object| &object.value[..]);
     let missing = |what: &str| Err(Invalid::new(SRED_DATA, format!("holds no {what}, which {entry_mode} needs")));
     let stripe = match (find(tag::TRACK1_CLEAR), find(tag::TRACK2_CLEAR)) {
         (_, None) => None,
@@ -166,7 +151,14 @@ impl ClearCard {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sealed_forms;
     use super::*;
+
+    /// Reads decrypted data in Miura's form (readers: 8.1).
+    fn read_card(clear: &[u8], entry_mode: &str, block: usize) -> Result<ClearCard, Invalid> {
+        let objects = sealed_forms::zero_padded(clear, block).ok_or_else(sealed_forms::garbled)?;
+        super::read_card(&objects, entry_mode)
+    }
 
     #[test]
     fn the_clear_data_must_be_exactly_what_a_reader_seals() {

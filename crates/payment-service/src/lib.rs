@@ -63,7 +63,7 @@
 //! |---|---|
 //! | a request comes | `server.rs` `handle`, `route.rs` `authorized`, `route` |
 //! | its form is parsed by the documents | `form.rs` `parse`, `payment.rs` `payment` |
-//! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `clear_card_data.rs` `read_card` |
+//! | the card data are decrypted, each key once | `encrypted_data.rs` `open`, `sealed_forms.rs` `zero_padded`, `clear_card_data.rs` `read_card` |
 //! | the issuer decides about card, cryptogram and PIN | `issuer.rs` `decide` |
 //! | the cents of the amount choose the fault | `outcomes.rs` `for_amount` |
 //! | the strictness of the checks is set | `host_rules.rs` |
@@ -136,6 +136,7 @@ mod reports;
 mod response;
 mod route;
 mod schedule;
+mod sealed_forms;
 mod secure;
 mod server;
 mod settlement;

@@ -13,27 +13,31 @@ use super::display::{Screen, WaitsFor};
 use super::handle::Reader;
 use super::port::start;
 use super::script::{self, Script};
-use super::{Dukpt, Options, Pace};
+use super::{Dukpt, Family, Options, Pace};
 use crate::typed;
-
-/// The default listening address of a real device (readers: 2.1), on this machine only.
-const TCP_PLACE: &str = "127.0.0.1:6543";
 
 /// The arguments of `pos-sim reader`.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_long_help = script::help())]
 pub struct Args {
+    /// The family of the reader, with its own protocol
+    #[arg(long, value_enum, default_value_t = Family::Miura)]
+    family: Family,
     /// The connection: a pty, or TCP (see --listen)
     #[arg(long, value_enum, default_value_t = Transport::Pty)]
     transport: Transport,
-    /// The TCP address to listen on [default with --transport tcp: 127.0.0.1:6543, the port of a real device]
+    /// The TCP address to listen on [default with --transport tcp: 127.0.0.1 and the port of a real device: miura 6543,
+    /// vipa 16107]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
     /// The same as --transport tcp --listen ADDRESS.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "listen")]
     tcp: Option<SocketAddr>,
+    /// Connect to the terminal at this TCP address, which must listen; the reader is the client
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["tcp", "listen", "transport"])]
+    connect: Option<SocketAddr>,
     /// Create this symbolic link to the pty
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["tcp", "listen"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["tcp", "listen", "connect"])]
     link: Option<PathBuf>,
     /// Serial number, 8 digits.
     #[arg(long, default_value = "30003638")]
@@ -109,7 +113,11 @@ impl TryFrom<Args> for Options {
         let tcp = match (args.tcp.or(args.listen), args.transport) {
             (Some(address), _) => Some(address),
             (None, Transport::Tcp) if args.link.is_some() => return Err(wrong("--link is for a pty, not for TCP")),
-            (None, Transport::Tcp) => Some(TCP_PLACE.parse().map_err(io::Error::other)?),
+            (None, Transport::Tcp) => {
+                let port = args.family.port();
+                let port = port.ok_or_else(|| wrong("this family has no port of its own; name one with --listen"))?;
+                Some(SocketAddr::from(([127, 0, 0, 1], port)))
+            }
             (None, Transport::Pty) => None,
         };
         let keys = match args.dukpt {
@@ -117,7 +125,9 @@ impl TryFrom<Args> for Options {
             Kind::Aes => Dukpt::AES,
         };
         Ok(Self {
+            family: args.family,
             tcp,
+            connect: args.connect,
             link: args.link,
             serial: args.serial,
             secured: args.secured && !args.unsecured,
@@ -295,10 +305,14 @@ mod tests {
         ] {
             assert_eq!(options(words).tcp, address.map(|text| text.parse().unwrap()), "{words}");
         }
+        assert_eq!(options("reader --family vipa --transport tcp").tcp, Some("127.0.0.1:16107".parse().unwrap()));
+        assert_eq!(options("reader --connect 127.0.0.1:7000").connect, Some("127.0.0.1:7000".parse().unwrap()));
         assert_eq!(options("reader --link /tmp/reader").link, Some("/tmp/reader".into()));
         for words in [
             "reader --tcp 127.0.0.1:1 --listen 127.0.0.1:2",
             "reader --tcp 127.0.0.1:1 --link x",
+            "reader --tcp 127.0.0.1:1 --connect 127.0.0.1:2",
+            "reader --family square",
             "reader --transport tcp --link x",
             "reader --transport usb",
             "reader --keys-left 1 --counter 1",

@@ -11,15 +11,26 @@ use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
+use super::Options;
+
 /// A pty or TCP listener that is open and not yet served.
 pub(super) enum OpenLine {
-    Pty { master: OwnedFd, slave: OwnedFd, place: PathBuf },
+    Pty {
+        master: OwnedFd,
+        slave: OwnedFd,
+        place: PathBuf,
+    },
     Tcp(std::net::TcpListener),
+    /// The reader is the client, and the host listens at this address.
+    Client(SocketAddr),
 }
 
 impl OpenLine {
-    pub(super) fn open(tcp: Option<SocketAddr>, link: Option<&PathBuf>) -> io::Result<Self> {
-        let Some(address) = tcp else { return Self::pty(link) };
+    pub(super) fn open(options: &Options) -> io::Result<Self> {
+        if let Some(host) = options.connect {
+            return Ok(Self::Client(host));
+        }
+        let Some(address) = options.tcp else { return Self::pty(options.link.as_ref()) };
         let listener = std::net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Self::Tcp(listener))
@@ -55,6 +66,7 @@ impl OpenLine {
         Ok(match self {
             Self::Pty { place, .. } => place.to_string_lossy().into_owned(),
             Self::Tcp(listener) => listener.local_addr()?.to_string(),
+            Self::Client(host) => host.to_string(),
         })
     }
 }

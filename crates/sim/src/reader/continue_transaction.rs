@@ -1,5 +1,5 @@
-//! The end of a transaction: the card receives the issuer's answer, carries out the issuer's scripts, and makes its final
-//! decision (readers: 2.7; EMV Book 3, 10.9 and 10.10).
+//! The end of a transaction: the card receives the issuer's answer, carries out the issuer's scripts, and makes its
+//! final decision (readers: 2.7; EMV Book 3, 10.9 and 10.10).
 
 use super::device::Device;
 use super::emv_transaction::{Decision, EmvTransaction, Interface};

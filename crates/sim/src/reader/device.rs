@@ -10,8 +10,8 @@
 //!
 //! Each named step of a transaction is an event for a script (`script`). The device continues only after the script.
 //!
-//! One command runs at a time (`Running` in `kernel`). The codes in the drawing are Miura's; `family` connects the device
-//! to its own commands and answers.
+//! One command runs at a time (`Running` in `kernel`). The codes in the drawing are Miura's; `family` connects the
+//! device to its own commands and answers.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -26,6 +26,14 @@ pub enum Family {
 }
 
 impl Family {
+    /// Returns the TCP port of a real device, if one is published (readers: 2.1, 3.1).
+    pub(super) fn port(self) -> Option<u16> {
+        match self {
+            Self::Miura => Some(6543),
+            Self::Vipa => Some(16107),
+        }
+    }
+
     pub(super) fn protocol(self) -> &'static dyn Protocol {
         match self {
             Self::Miura => &Miura,

@@ -70,6 +70,8 @@ pub struct Options {
     pub vipa: VipaSettings,
     /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
+    /// The TCP address of the host, if the reader is the client (readers: 3.1).
+    pub connect: Option<SocketAddr>,
     /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
     pub link: Option<PathBuf>,
     /// The serial number (9F1E), 8 ASCII characters.
@@ -154,6 +156,7 @@ impl Default for Options {
             family: Family::Miura,
             vipa: VipaSettings::default(),
             tcp: None,
+            connect: None,
             link: None,
             serial: "30003638".to_owned(),
             // The protocol's description uses these names.

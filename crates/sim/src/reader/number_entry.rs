@@ -1,5 +1,5 @@
-//! Digits typed on the reader: an amount, a tip, or a card number (readers: 2.9, 2.10, 3.2). This file also passes every
-//! pressed key to the step that waits for it.
+//! Digits typed on the reader: an amount, a tip, or a card number (readers: 2.9, 2.10, 3.2). This file also passes
+//! every pressed key to the step that waits for it.
 
 use super::cardholder::Key;
 use super::device::Device;

@@ -4,6 +4,7 @@
 #![allow(clippy::disallowed_methods, reason = "a simulator's port file: it gives the time to the device")]
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ use super::handle::Reader;
 
 /// The pause between the writes of [`Options::fragment`].
 const FRAGMENT_PAUSE: Duration = Duration::from_millis(1);
+/// The pause of a reader that is a TCP client before it tries again to connect.
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// The times of the latest transaction, for a benchmark.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,10 +39,10 @@ pub struct Moments {
 ///
 /// Fails if the pty or its link cannot be made, or the TCP address cannot be bound.
 pub async fn start(options: Options) -> io::Result<Reader> {
-    let socket = OpenLine::open(options.tcp, options.link.as_ref())?;
+    let socket = OpenLine::open(&options)?;
     let place = socket.place()?;
-    let device =
-        Device::new(Options { says_powered_on: options.says_powered_on || options.tcp.is_some(), ..options.clone() });
+    let tcp = options.tcp.or(options.connect).is_some();
+    let device = Device::new(Options { says_powered_on: options.says_powered_on || tcp, ..options.clone() });
     let (screen, _) = watch::channel(device.screen());
     let inner = Inner {
         device,
@@ -54,7 +57,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
         wake: Notify::new(),
         screen,
         started: Instant::now(),
-        tcp: options.tcp.is_some(),
+        tcp,
         link: options.link,
         fragment: options.fragment,
         at_continue: OnceLock::new(),
@@ -207,8 +210,26 @@ async fn own(shared: Arc<Shared>) {
                     }
                 }
             }
+            Some(OpenLine::Client(host)) => loop {
+                tokio::select! {
+                    stream = connected(&shared, host) => serve(&shared, &Connection::Tcp(stream)).await,
+                    () = shared.idle() => {}
+                }
+            },
             None => shared.idle().await,
         }
+    }
+}
+
+/// Connects to the host, and tries until it listens and the cable is plugged in.
+async fn connected(shared: &Shared, host: SocketAddr) -> tokio::net::TcpStream {
+    loop {
+        let plugged = shared.lock().plugged;
+        if plugged && let Ok(stream) = tokio::net::TcpStream::connect(host).await {
+            let _ = stream.set_nodelay(true);
+            return stream;
+        }
+        tokio::time::sleep(RETRY_PAUSE).await;
     }
 }
 

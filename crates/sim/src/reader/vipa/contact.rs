@@ -64,7 +64,8 @@ pub(super) fn continue_transaction(device: &mut Device, command: &Command<'_>) -
     finish(device, elements)
 }
 
-/// The first step: the host has chosen an application by 50 and 9F06. If the command also has a decision, no E2 follows.
+/// The first step: the host has chosen an application by 50 and 9F06. If the command also has a decision, no E2
+/// follows.
 fn choose(device: &mut Device, choice: &ApplicationChoice, elements: &[u8]) -> Result<(), StatusWord> {
     let label = objects::value(elements, 0x50).ok_or(StatusWord::DATA_MISSING)?;
     let aid = objects::value(elements, 0x9F06).ok_or(StatusWord::DATA_MISSING)?;
@@ -73,7 +74,7 @@ fn choose(device: &mut Device, choice: &ApplicationChoice, elements: &[u8]) -> R
     device.kernel.slot.ok_or(StatusWord::NO_CARD)?;
     let mut terms = choice.terms;
     if objects::value(elements, 0xC0).is_some() {
-        let decision = first_decision(device, elements)?;
+        let decision = decision(device, elements)?;
         terms = with_amounts(terms, elements)?;
         session(device).decides_at_once = Some(decision);
     }
@@ -83,7 +84,7 @@ fn choose(device: &mut Device, choice: &ApplicationChoice, elements: &[u8]) -> R
 
 /// The second step: the card makes its first cryptogram, over the amounts of this command.
 fn decide(device: &mut Device, mut transaction: EmvTransaction, elements: &[u8]) -> Result<(), StatusWord> {
-    let read = first_decision(device, elements).and_then(|approves| {
+    let read = decision(device, elements).and_then(|approves| {
         let terms = with_amounts(transaction.terms(), elements)?;
         Ok((approves, terms))
     });
@@ -124,28 +125,22 @@ fn finish(device: &mut Device, elements: &[u8]) -> Result<(), StatusWord> {
     Ok(())
 }
 
-/// Reads the decision of the first GENERATE AC, and checks that its other elements are there.
-fn first_decision(device: &Device, elements: &[u8]) -> Result<bool, StatusWord> {
-    let _country: [u8; 2] = objects::need(elements, 0x9F1A)?;
-    decision(device, elements)
-}
-
-/// Reads C0, and checks the elements of both CONTINUE commands.
+/// Reads C0, and checks that the acquirer is named. A documented CONTINUE with the issuer's answer has no amounts.
 fn decision(device: &Device, elements: &[u8]) -> Result<bool, StatusWord> {
     objects::value(elements, 0xC2).ok_or(StatusWord::DATA_MISSING)?;
-    let _amounts = with_amounts_present(elements)?;
     match objects::need::<1>(elements, 0xC0)? {
         [value @ (0x00 | 0x01)] => Ok(value == device.options.vipa.approves),
         _ => Err(StatusWord::INVALID_DATA),
     }
 }
 
-fn with_amounts_present(elements: &[u8]) -> Result<([u8; 6], [u8; 6], [u8; 2]), StatusWord> {
-    Ok((objects::need(elements, 0x9F02)?, objects::need(elements, 0x9F03)?, objects::need(elements, 0x5F2A)?))
-}
-
 /// Returns the terms with the amounts, the currency and the country of a CONTINUE command.
 fn with_amounts(terms: StartTerms, elements: &[u8]) -> Result<StartTerms, StatusWord> {
-    let (amount, other, currency) = with_amounts_present(elements)?;
-    Ok(StartTerms { amount, other, currency, country: Some(objects::need(elements, 0x9F1A)?), ..terms })
+    Ok(StartTerms {
+        amount: objects::need(elements, 0x9F02)?,
+        other: objects::need(elements, 0x9F03)?,
+        currency: objects::need(elements, 0x5F2A)?,
+        country: Some(objects::need(elements, 0x9F1A)?),
+        ..terms
+    })
 }

@@ -54,7 +54,6 @@ pub(super) fn start(device: &mut Device, command: &Command<'_>) -> Result<(), St
     }
     let elements = command.elements()?;
     let terms = terms(elements)?;
-    let _other: [u8; 6] = objects::need(elements, 0x9F03)?;
     device.display.amount = Some(terms.money());
     device.open_sale()?;
     answer(device, &[], StatusWord::OK);

@@ -8,8 +8,11 @@ use crate::reader::objects::{self, template};
 const MODEL: &[u8] = b"P400";
 const SYSTEM: &[u8] = b"release-30830900";
 
-/// The applications, each with its components. The description names them.
-const APPLICATIONS: &[(&str, &str, &[(&str, &str)])] = &[
+/// A name and a version.
+type Named = (&'static str, &'static str);
+
+/// The applications, each with its components. The description names the applications.
+const APPLICATIONS: &[(&str, &str, &[Named])] = &[
     ("RELEASE", "6.8.2.23", &[("SIM-BASE", "1.0.4"), ("SIM-UPDATE", "1.2.0")]),
     ("VSD SRED", "6.8.2.23", &[("SIM-DUKPT", "2.1.7")]),
     ("AUTHAPP", "6.8.2.23", &[]),
@@ -71,7 +74,7 @@ fn application(name: &str, version: &str, components: &[(&str, &str)]) -> Vec<u8
         objects::put(&mut inner, 0xDF8107, version.as_bytes());
     }
     let hash = ring::digest::digest(&ring::digest::SHA256, name.as_bytes());
-    objects::put(&mut inner, 0xDFDB09, &hash.as_ref()[..20]);
+    objects::put(&mut inner, 0xDFDB09, &hash.as_ref()[..28]);
     objects::put(&mut inner, 0xDFDB0E, &[0x00, 0x00, 0x0C, 0x01]);
     objects::object(0xEF, &inner)
 }

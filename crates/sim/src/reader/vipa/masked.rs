@@ -1,5 +1,5 @@
-//! The masked form of card data. In tracks, hidden characters are bytes AA. In BCD elements, hidden digits are nibbles A
-//! (readers: 3.5).
+//! The masked form of card data. In tracks, hidden characters are bytes AA. In BCD elements, hidden digits are nibbles
+//! A (readers: 3.5).
 
 use crate::reader::deck::{Card, padded};
 use crate::reader::keys::bytes;

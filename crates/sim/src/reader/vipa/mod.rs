@@ -2,7 +2,8 @@
 //! those of every family.
 //!
 //! Where the protocol is silent, this reader behaves as follows:
-//! - While a command waits for the cardholder, all other commands are refused with 9FFF. Exceptions are ABORT, RESET and
+//! - While a command waits for the cardholder, all other commands are refused with 9FFF. Exceptions are ABORT, RESET
+//!   and
 //!   the commands that end a PIN entry.
 //! - A wait for a tap is no running command. It has no time limit. Insertion, swipe and ABORT do not end it: only
 //!   CANCEL CONTACTLESS and RESET do.

@@ -30,7 +30,7 @@ pub(super) fn online(device: &mut Device, command: &Command<'_>) -> Result<(), S
     }
     let elements = command.elements()?;
     let _try: [u8; 1] = objects::need(elements, 0xDFEC05)?;
-    let _least: [u8; 1] = objects::need(elements, 0xDFED04)?;
+    let _least: Option<[u8; 1]> = objects::get(elements, 0xDFED04)?;
     let _most: [u8; 1] = objects::need(elements, 0xDFED05)?;
     let _amount: [u8; 6] = objects::need(elements, 0xDFDF17)?;
     let _currency = objects::value(elements, 0xDFDF24).ok_or(StatusWord::DATA_MISSING)?;
@@ -43,7 +43,8 @@ pub(super) fn online(device: &mut Device, command: &Command<'_>) -> Result<(), S
         None => last.map(|card| (card, card.pan.to_owned())).ok_or(StatusWord::NO_CARD)?,
         Some(value) => {
             let pan = digits(value).ok_or(StatusWord::INVALID_DATA)?;
-            let known = DECK.iter().find(|card| card.pan == pan).or(last);
+            // The holder of an unknown card types the PIN of the last card, or of the first card of the deck.
+            let known = DECK.iter().find(|card| card.pan == pan).or(last).or(DECK.first());
             (known.ok_or(StatusWord::INVALID_DATA)?, pan)
         }
     };
