@@ -1,0 +1,292 @@
+//! The link layer of ID TECH NEO2, also named ViVOtech2: header, command, length, data, CRC (readers: 4.1). It handles
+//! only bytes. The code for this reader family interprets the data. The simulated reader also uses this module, and
+//! frozen frames check it.
+//!
+//! ```text
+//! "ViVOtech2" 00 · CMD · SUB in a command, STATUS in a response · LEN high, low · DATA · CRC-16 over all before it
+//! ```
+//!
+//! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Decoder::feed`] drops
+//! bytes up to the next valid frame, and reports how many it dropped. A caller that waits for an answer can then give
+//! up.
+
+use zeroize::Zeroize;
+
+/// The header of most frames.
+const VIVOTECH2: [u8; HEADER] = *b"ViVOtech2\0";
+/// The header of newer frames. UNCERTAIN: its difference to [`VIVOTECH2`] is not published (readers: 4.1). Both have the
+/// same layout here.
+const VIVOPAY_V3: [u8; HEADER] = *b"ViVOpayV3\0";
+
+/// The length of a header, with its zero byte.
+const HEADER: usize = 10;
+/// Header, CMD, SUB or STATUS, LEN.
+const HEAD: usize = HEADER + 4;
+const CRC: usize = 2;
+
+/// Maximum length of a frame's data. LEN could name 65,535 bytes. The longest known answer has a chip's elements (about
+/// 600 bytes), three tracks both masked and encrypted (about 900), and their tags. A peer cannot make the decoder keep
+/// more than one frame of this length.
+pub const MAX_DATA: usize = 4096;
+/// Maximum length of a frame.
+pub const MAX_FRAME: usize = HEAD + MAX_DATA + CRC;
+/// Length of a frame without data.
+pub const MIN_FRAME: usize = HEAD + CRC;
+
+/// The commands that the reader sends to the host: texts and menus (61-xx, readers: 4.2). UNCERTAIN: the order of their
+/// CRC bytes. The manual draws these frames as commands, so the low byte comes first (NEO 2 Interface Developer's Guide
+/// 2019, 8.4.32). The decoder of responses accepts both orders for this command byte only.
+const CALL_BACK: u8 = 0x61;
+
+/// The bytes of one frame.
+pub type EncodedFrame = heapless::Vec<u8, MAX_FRAME>;
+
+/// The direction of frames. It determines the order of the CRC bytes, and the meaning of the second byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the host to the reader. The CRC has its low byte first, and the second byte is a sub-command.
+    Command,
+    /// From the reader to the host. The CRC has its high byte first, and the second byte is a status.
+    Response,
+}
+
+/// The header of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderKind {
+    /// `ViVOtech2`.
+    #[default]
+    Vivotech2,
+    /// `ViVOpayV3`.
+    VivopayV3,
+}
+
+impl HeaderKind {
+    const ALL: [Self; 2] = [Self::Vivotech2, Self::VivopayV3];
+
+    const fn bytes(self) -> &'static [u8; HEADER] {
+        match self {
+            Self::Vivotech2 => &VIVOTECH2,
+            Self::VivopayV3 => &VIVOPAY_V3,
+        }
+    }
+}
+
+/// An event from [`Decoder::feed`].
+#[derive(Debug, PartialEq, Eq)]
+pub enum Received<'a> {
+    /// A complete frame with a correct CRC.
+    Frame(Frame<'a>),
+    /// Data were lost.
+    Fault(LinkFault),
+}
+
+/// A complete frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The header.
+    pub header: HeaderKind,
+    /// CMD. A response repeats that of its command.
+    pub command: u8,
+    /// SUB in a command, STATUS in a response.
+    pub sub_or_status: u8,
+    /// The data, at most [`MAX_DATA`] bytes. They are wiped after the call that delivers them.
+    pub data: &'a [u8],
+}
+
+// The data may contain card data, so `Debug` shows only their length.
+impl std::fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { header, command, sub_or_status, data } = self;
+        write!(f, "Frame({header:?}, {command:02X}-{sub_or_status:02X}, {} bytes)", data.len())
+    }
+}
+
+/// The reason for a loss on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkFault {
+    /// Bytes that belong to no valid frame, counted up to the next valid frame or [`Decoder::silence`]. If there are
+    /// [`MIN_FRAME`] bytes or more, they may have been a frame.
+    #[error("{bytes} bytes of no frame")]
+    Garbage {
+        /// The number of bytes.
+        bytes: usize,
+    },
+}
+
+/// The reason why data cannot be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EncodeError {
+    /// The data are longer than [`MAX_DATA`].
+    #[error("{bytes} bytes of data are too many for a frame")]
+    TooLong {
+        /// The length in bytes.
+        bytes: usize,
+    },
+}
+
+/// Builds a frame with the usual header.
+///
+/// # Errors
+/// Returns [`EncodeError::TooLong`] if `data` has more than [`MAX_DATA`] bytes.
+pub fn encode(direction: Direction, command: u8, sub_or_status: u8, data: &[u8]) -> Result<EncodedFrame, EncodeError> {
+    encode_frame(direction, &Frame { header: HeaderKind::default(), command, sub_or_status, data })
+}
+
+/// Builds a frame with any header.
+///
+/// # Errors
+/// Returns [`EncodeError::TooLong`] if the data have more than [`MAX_DATA`] bytes.
+pub fn encode_frame(direction: Direction, frame: &Frame<'_>) -> Result<EncodedFrame, EncodeError> {
+    let Frame { header, command, sub_or_status, data } = *frame;
+    let too_long = EncodeError::TooLong { bytes: data.len() };
+    let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= MAX_DATA).ok_or(too_long)?;
+    let [high, low] = length.to_be_bytes();
+    let mut out = EncodedFrame::new();
+    for part in [&header.bytes()[..], &[command, sub_or_status, high, low], data] {
+        out.extend_from_slice(part).map_err(|_| too_long)?;
+    }
+    let check = crc(&out);
+    let check = match direction {
+        Direction::Command => check.to_le_bytes(),
+        Direction::Response => check.to_be_bytes(),
+    };
+    out.extend_from_slice(&check).map_err(|_| too_long)?;
+    Ok(out)
+}
+
+/// A decoder that accepts bytes in pieces of any size and delivers complete frames of one direction.
+pub struct Decoder {
+    direction: Direction,
+    input: heapless::Vec<u8, MAX_FRAME>,
+    /// Bytes dropped since the last valid frame but not yet reported.
+    dropped: usize,
+}
+
+impl Decoder {
+    /// Creates a decoder for frames of `direction`. A driver decodes responses, and a simulated reader decodes commands.
+    #[must_use]
+    pub const fn new(direction: Direction) -> Self {
+        Self { direction, input: heapless::Vec::new(), dropped: 0 }
+    }
+
+    /// Takes `bytes` and calls `on` for each frame and fault in them, in order.
+    pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
+        while !bytes.is_empty() {
+            // After `scan`, the input holds less than a whole frame, so each round takes at least one byte.
+            let (now, later) = bytes.split_at(bytes.len().min(MAX_FRAME - self.input.len()));
+            self.input.extend_from_slice(now).expect("cut to the free space");
+            bytes = later;
+            self.scan(false, &mut on);
+        }
+    }
+
+    /// Handles a long silence, which ends an unfinished frame. Without this, a length that is too great would hide the
+    /// next frames.
+    pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
+        self.scan(true, &mut on);
+        self.report_dropped(&mut on);
+    }
+
+    /// Returns whether data are unfinished. Only then does [`Self::silence`] have an effect.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        !self.input.is_empty() || self.dropped > 0
+    }
+
+    /// Delivers the frames in `input`. With `last`, also drops data that only more bytes could complete.
+    fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
+        let mut at = 0;
+        while at < self.input.len() {
+            match look(&self.input[at..], self.direction) {
+                Look::Incomplete if !last => break,
+                // Only one byte is dropped, even if a whole frame has a wrong CRC. If its LEN is wrong, a valid frame
+                // may begin inside it.
+                Look::Incomplete | Look::Wrong => {
+                    self.dropped += 1;
+                    at += 1;
+                }
+                Look::Frame { header, length } => {
+                    self.report_dropped(on);
+                    let data = at + HEAD..at + HEAD + length;
+                    on(Received::Frame(Frame {
+                        header,
+                        command: self.input[at + HEADER],
+                        sub_or_status: self.input[at + HEADER + 1],
+                        data: &self.input[data],
+                    }));
+                    at += HEAD + length + CRC;
+                }
+            }
+        }
+        if at > 0 {
+            let kept = self.input.len() - at;
+            self.input.copy_within(at.., 0);
+            self.input[kept..].zeroize();
+            self.input.truncate(kept);
+        }
+    }
+
+    fn report_dropped(&mut self, on: &mut impl FnMut(Received<'_>)) {
+        if self.dropped > 0 {
+            on(Received::Fault(LinkFault::Garbage { bytes: self.dropped }));
+            self.dropped = 0;
+        }
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        self.input.as_mut_slice().zeroize();
+    }
+}
+
+/// The result of a check of the start of the input.
+enum Look {
+    Incomplete,
+    Wrong,
+    Frame { header: HeaderKind, length: usize },
+}
+
+fn look(bytes: &[u8], direction: Direction) -> Look {
+    let begin = &bytes[..bytes.len().min(HEADER)];
+    let Some(header) = HeaderKind::ALL.into_iter().find(|header| header.bytes().starts_with(begin)) else {
+        return Look::Wrong;
+    };
+    let Some(&[high, low]) = bytes.get(HEAD - 2..HEAD).and_then(|length| length.first_chunk()) else {
+        return Look::Incomplete;
+    };
+    let length = usize::from(u16::from_be_bytes([high, low]));
+    if length > MAX_DATA {
+        return Look::Wrong;
+    }
+    match bytes.get(..HEAD + length + CRC) {
+        Some(frame) if is_correct(frame, direction) => Look::Frame { header, length },
+        Some(_) => Look::Wrong,
+        None => Look::Incomplete,
+    }
+}
+
+fn is_correct(frame: &[u8], direction: Direction) -> bool {
+    let Some((checked, check)) = frame.split_last_chunk::<CRC>() else { return false };
+    let right = crc(checked);
+    match direction {
+        Direction::Command => *check == right.to_le_bytes(),
+        Direction::Response if frame.get(HEADER) == Some(&CALL_BACK) => {
+            *check == right.to_be_bytes() || *check == right.to_le_bytes()
+        }
+        Direction::Response => *check == right.to_be_bytes(),
+    }
+}
+
+/// CRC-16/CCITT-FALSE: polynomial 1021, start FFFF, not reflected, no final XOR (readers: 4.1).
+fn crc(bytes: &[u8]) -> u16 {
+    const POLYNOMIAL: u16 = 0x1021;
+    bytes.iter().fold(0xFFFF, |crc, byte| {
+        (0..8).fold(
+            crc ^ (u16::from(*byte) << 8),
+            |crc: u16, _| {
+                if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ POLYNOMIAL }
+            },
+        )
+    })
+}
