@@ -4,9 +4,11 @@
 //! | Module | Subject |
 //! |---|---|
 //! | `golden_miura` | frames as shown in documents (readers: 2.13) |
+//! | `golden_neo2` | frames of NEO2 as shown in documents (readers: 4.5) |
 //! | `golden_crypto` | published vectors: keys, BER-TLV, track 2 |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
 mod golden_crypto;
 mod golden_miura;
+mod golden_neo2;

@@ -14,8 +14,8 @@ use zeroize::Zeroize;
 
 /// The header of most frames.
 const VIVOTECH2: [u8; HEADER] = *b"ViVOtech2\0";
-/// The header of newer frames. UNCERTAIN: its difference to [`VIVOTECH2`] is not published (readers: 4.1). Both have the
-/// same layout here.
+/// The header of newer frames. UNCERTAIN: what differs is not published (readers: 4.1). The manual draws a few commands
+/// with it, in the same layout (NEO 2 Interface Developer's Guide 2019, 8.24.10), so both have one layout here.
 const VIVOPAY_V3: [u8; HEADER] = *b"ViVOpayV3\0";
 
 /// The length of a header, with its zero byte.
