@@ -40,6 +40,7 @@ mod flood;
 pub mod keys;
 mod local_time;
 pub mod miura;
+pub mod neo2;
 mod outbox;
 pub mod port;
 mod reasons;
