@@ -1,13 +1,15 @@
 //! Checks any bytes from a NEO2 reader, and to one. There is no panic, no frame exceeds the limit, and any split gives
-//! the same frames. Every frame that can be read as a command can be written again. Sealed data have the length of their
-//! cipher, and what goes to the issuer holds no card data.
+//! the same frames. Every frame that can be read as a command can be written again. Sealed data have the length of
+//! their cipher, and what goes to the issuer holds no card data.
 
 use pos_reader::keys;
 use pos_reader::neo2::message::{
-    CallBack, CardAnswer, EncryptionSwitch, KeyInfoAnswer, KsnAnswer, Neo2Command, PinAnswer, TypedCardAnswer,
+    CallBack, EncryptionSwitch, KeyInfoAnswer, KsnAnswer, ManualCardAnswer, Neo2CardAnswer, Neo2Command, PinAnswer,
     has_clear_card_data, icc_data, parse_clock, text,
 };
-use pos_reader_link::neo2_link::{Decoder, Direction, Frame, HeaderKind, MAX_DATA, Received, encode_frame};
+use pos_reader_link::neo2_link::{
+    HeaderKind, MAX_DATA, Neo2Decoder, Neo2Direction, Neo2Frame, Neo2Received, encode_frame,
+};
 use pos_terms::card::{SealedCard, SealedPin};
 use pos_terms::emv::tlv;
 
@@ -16,43 +18,43 @@ type Owned = (HeaderKind, u8, u8, Vec<u8>);
 /// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
-    for direction in [Direction::Command, Direction::Response] {
+    for direction in [Neo2Direction::Command, Neo2Direction::Response] {
         let whole = decode(direction, std::iter::once(bytes));
         assert_eq!(decode(direction, bytes.chunks(usize::from(cut).max(1))), whole);
         for (header, command, sub_or_status, data) in whole {
             assert!(data.len() <= MAX_DATA);
-            let frame = Frame { header, command, sub_or_status, data: &data };
+            let frame = Neo2Frame { header, command, sub_or_status, data: &data };
             let written = encode_frame(direction, &frame).expect("a frame that was read");
             let again = decode(direction, std::iter::once(&written[..]));
             assert!(again == [(header, command, sub_or_status, data.clone())]);
             match direction {
-                Direction::Command => command_holds(&frame),
-                Direction::Response => answer_holds(&frame),
+                Neo2Direction::Command => command_holds(&frame),
+                Neo2Direction::Response => answer_holds(&frame),
             }
         }
     }
     // The parsers of answers see these bytes too, so that the fuzzer need not find a CRC.
-    answer_holds(&Frame { header: HeaderKind::default(), command: 0x61, sub_or_status: 0x01, data: bytes });
+    answer_holds(&Neo2Frame { header: HeaderKind::default(), command: 0x61, sub_or_status: 0x01, data: bytes });
 }
 
-fn command_holds(frame: &Frame<'_>) {
+fn command_holds(frame: &Neo2Frame<'_>) {
     let Ok(command) = Neo2Command::parse(frame) else { return };
     if let Ok(written) = command.encode() {
         let [(header, command_byte, sub_or_status, data)] =
-            &decode(Direction::Command, std::iter::once(&written[..]))[..]
+            &decode(Neo2Direction::Command, std::iter::once(&written[..]))[..]
         else {
             panic!("one frame");
         };
-        let again = Frame { header: *header, command: *command_byte, sub_or_status: *sub_or_status, data };
+        let again = Neo2Frame { header: *header, command: *command_byte, sub_or_status: *sub_or_status, data };
         assert!(Neo2Command::parse(&again) == Ok(command));
     }
 }
 
-fn answer_holds(frame: &Frame<'_>) {
+fn answer_holds(frame: &Neo2Frame<'_>) {
     let data = frame.data;
     let _ = has_clear_card_data(data);
     let _ = CallBack::parse(frame);
-    if let Ok(answer) = CardAnswer::parse(data) {
+    if let Ok(answer) = Neo2CardAnswer::parse(data) {
         assert!(!format!("{answer:?}").is_empty());
         if let Ok(sealed) = answer.seal() {
             sealed_holds(&sealed);
@@ -68,7 +70,7 @@ fn answer_holds(frame: &Frame<'_>) {
             assert!(!object.tag.is_sensitive() && !object.tag.is_private());
         }
     }
-    if let Ok(typed) = TypedCardAnswer::parse(data)
+    if let Ok(typed) = ManualCardAnswer::parse(data)
         && let Ok(sealed) = typed.sealed
     {
         sealed_holds(&sealed);
@@ -97,14 +99,14 @@ fn pin_holds(pin: &SealedPin) {
     assert!(matches!((pin.block.expose().len(), pin.ksn.expose().len()), (8, 10) | (16, 12)));
 }
 
-fn decode<'a>(direction: Direction, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Owned> {
+fn decode<'a>(direction: Neo2Direction, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<Owned> {
     let mut frames = Vec::new();
-    let mut on = |received: Received<'_>| {
-        if let Received::Frame(Frame { header, command, sub_or_status, data }) = received {
+    let mut on = |received: Neo2Received<'_>| {
+        if let Neo2Received::Frame(Neo2Frame { header, command, sub_or_status, data }) = received {
             frames.push((header, command, sub_or_status, data.to_vec()));
         }
     };
-    let mut decoder = Decoder::new(direction);
+    let mut decoder = Neo2Decoder::new(direction);
     for piece in pieces {
         decoder.feed(piece, &mut on);
     }

@@ -3,11 +3,13 @@
 
 use pos_reader::LocalTime;
 use pos_reader::neo2::message::{
-    Activation, CardAnswer, ContactStart, Fallback, HostResponse, Interface, Interfaces, KeySlot, ManualFlags,
-    MessageError, Neo2Command, ResultCode, StandardMessage, StripeBlock, TransactionTerms, has_clear_card_data,
+    Activation, ContactStart, Fallback, HostResponse, Interface, Interfaces, KeySlot, ManualFlags, Neo2CardAnswer,
+    Neo2Command, Neo2MessageError, ResultCode, StandardMessage, StripeBlock, TransactionTerms, has_clear_card_data,
     masked_block_pan,
 };
-use pos_reader_link::neo2_link::{Decoder, Direction, Frame, HeaderKind, LinkFault, Received, encode};
+use pos_reader_link::neo2_link::{
+    HeaderKind, Neo2Decoder, Neo2Direction, Neo2Frame, Neo2LinkFault, Neo2Received, encode,
+};
 use pos_terms::card::EntryMode;
 
 fn hex(text: &str) -> Vec<u8> {
@@ -15,29 +17,29 @@ fn hex(text: &str) -> Vec<u8> {
 }
 
 /// Returns the frames (CMD, second byte, data) and faults of a stream that is followed by silence.
-fn decode(direction: Direction, stream: &[u8]) -> (Vec<(u8, u8, Vec<u8>)>, Vec<LinkFault>) {
+fn decode(direction: Neo2Direction, stream: &[u8]) -> (Vec<(u8, u8, Vec<u8>)>, Vec<Neo2LinkFault>) {
     let (mut frames, mut faults) = (Vec::new(), Vec::new());
-    let mut on = |received: Received<'_>| match received {
-        Received::Frame(frame) => frames.push((frame.command, frame.sub_or_status, frame.data.to_vec())),
-        Received::Fault(fault) => faults.push(fault),
+    let mut on = |received: Neo2Received<'_>| match received {
+        Neo2Received::Frame(frame) => frames.push((frame.command, frame.sub_or_status, frame.data.to_vec())),
+        Neo2Received::Fault(fault) => faults.push(fault),
     };
-    let mut decoder = Decoder::new(direction);
+    let mut decoder = Neo2Decoder::new(direction);
     decoder.feed(stream, &mut on);
     decoder.silence(&mut on);
     (frames, faults)
 }
 
 /// Frames from the manual (readers: 4.5).
-const CAPTURED: [(Direction, &str, u8, u8, &str); 8] = [
-    (Direction::Command, "5669564F7465636832001801 0000 B3CD", 0x18, 0x01, ""),
-    (Direction::Response, "5669564F7465636832001800 0000 FA83", 0x18, 0x00, ""),
-    (Direction::Command, "5669564F7465636832000101 0001 01 D734", 0x01, 0x01, "01"),
-    (Direction::Response, "5669564F7465636832000100 0000 1253", 0x01, 0x00, ""),
-    (Direction::Command, "5669564F7465636832000201 0001 0A 6E6B", 0x02, 0x01, "0A"),
-    (Direction::Command, "5669564F7465636832000302 0000 5B91", 0x03, 0x02, ""),
-    (Direction::Response, "5669564F7465636832002C00 0000 1C9B", 0x2C, 0x00, ""),
+const CAPTURED: [(Neo2Direction, &str, u8, u8, &str); 8] = [
+    (Neo2Direction::Command, "5669564F7465636832001801 0000 B3CD", 0x18, 0x01, ""),
+    (Neo2Direction::Response, "5669564F7465636832001800 0000 FA83", 0x18, 0x00, ""),
+    (Neo2Direction::Command, "5669564F7465636832000101 0001 01 D734", 0x01, 0x01, "01"),
+    (Neo2Direction::Response, "5669564F7465636832000100 0000 1253", 0x01, 0x00, ""),
+    (Neo2Direction::Command, "5669564F7465636832000201 0001 0A 6E6B", 0x02, 0x01, "0A"),
+    (Neo2Direction::Command, "5669564F7465636832000302 0000 5B91", 0x03, 0x02, ""),
+    (Neo2Direction::Response, "5669564F7465636832002C00 0000 1C9B", 0x2C, 0x00, ""),
     (
-        Direction::Command,
+        Neo2Direction::Command,
         "5669564f746563683200024000221e9c01009f02060000000001009f0306000000000000dfef370107dfef3c0301006018d1",
         0x02,
         0x40,
@@ -46,11 +48,11 @@ const CAPTURED: [(Direction, &str, u8, u8, &str); 8] = [
 ];
 
 /// Frames that were computed from the rules (readers: 4.5).
-const COMPUTED: [(Direction, &str, u8, u8, &str); 4] = [
-    (Direction::Command, "5669564F74656368320029000000DEA0", 0x29, 0x00, ""),
-    (Direction::Command, "5669564F7465636832001201000018A5", 0x12, 0x01, ""),
-    (Direction::Command, "5669564F7465636832000501000092EF", 0x05, 0x01, ""),
-    (Direction::Command, "5669564F7465636832000340000096E2", 0x03, 0x40, ""),
+const COMPUTED: [(Neo2Direction, &str, u8, u8, &str); 4] = [
+    (Neo2Direction::Command, "5669564F74656368320029000000DEA0", 0x29, 0x00, ""),
+    (Neo2Direction::Command, "5669564F7465636832001201000018A5", 0x12, 0x01, ""),
+    (Neo2Direction::Command, "5669564F7465636832000501000092EF", 0x05, 0x01, ""),
+    (Neo2Direction::Command, "5669564F7465636832000340000096E2", 0x03, 0x40, ""),
 ];
 
 #[test]
@@ -69,7 +71,7 @@ fn every_wrong_bit_is_refused() {
         for bit in 0..frame.len() * 8 {
             let mut wrong = frame.clone();
             wrong[bit / 8] ^= 0x80 >> (bit % 8);
-            let lost = vec![LinkFault::Garbage { bytes: wrong.len() }];
+            let lost = vec![Neo2LinkFault::Garbage { bytes: wrong.len() }];
             assert_eq!(decode(direction, &wrong), (vec![], lost), "{command:02X}-{second:02X}, bit {bit}");
         }
     }
@@ -82,10 +84,10 @@ fn the_other_order_of_the_crc_is_refused() {
         let mut swapped = frame.clone();
         let end = frame.len();
         swapped.swap(end - 2, end - 1);
-        let lost = vec![LinkFault::Garbage { bytes: end }];
+        let lost = vec![Neo2LinkFault::Garbage { bytes: end }];
         assert_eq!(decode(direction, &swapped), (vec![], lost.clone()), "{command:02X}-{second:02X}");
         // The same frame in the other direction has the other order, so it is refused there.
-        let other = if direction == Direction::Command { Direction::Response } else { Direction::Command };
+        let other = if direction == Neo2Direction::Command { Neo2Direction::Response } else { Neo2Direction::Command };
         assert_eq!(decode(other, &frame), (vec![], lost), "{command:02X}-{second:02X}");
         assert_eq!(decode(other, &swapped).0.len(), 1, "{command:02X}-{second:02X}");
     }
@@ -100,10 +102,10 @@ const TERMS: TransactionTerms = TransactionTerms {
 };
 
 /// Reads a frame of the host as a command.
-fn command_of<R>(frame: &[u8], then: impl FnOnce(Result<Neo2Command<'_>, MessageError>) -> R) -> R {
-    let (frames, faults) = decode(Direction::Command, frame);
+fn command_of<R>(frame: &[u8], then: impl FnOnce(Result<Neo2Command<'_>, Neo2MessageError>) -> R) -> R {
+    let (frames, faults) = decode(Neo2Direction::Command, frame);
     let [(command, sub_or_status, data)] = &frames[..] else { panic!("one frame, not {faults:?}") };
-    let frame = Frame { header: HeaderKind::Vivotech2, command: *command, sub_or_status: *sub_or_status, data };
+    let frame = Neo2Frame { header: HeaderKind::Vivotech2, command: *command, sub_or_status: *sub_or_status, data };
     then(Neo2Command::parse(&frame))
 }
 
@@ -129,7 +131,7 @@ fn published_commands_are_written_and_read_bit_by_bit() {
     }
     // 02-01 and 03-02 are published, but the driver does not use them.
     for (frame, code) in [(CAPTURED[4].1, 0x0201), (CAPTURED[5].1, 0x0302)] {
-        command_of(&hex(frame), |read| assert!(read == Err(MessageError::UnknownCommand(code))));
+        command_of(&hex(frame), |read| assert!(read == Err(Neo2MessageError::UnknownCommand(code))));
     }
 }
 
@@ -180,7 +182,7 @@ fn other_commands_are_written_and_read_bit_by_bit() {
         ([0x25, 0x03], "20250131", Neo2Command::SetDate(midnight)),
         ([0x25, 0x04], "", Neo2Command::GetDate),
     ] {
-        let frame = encode(Direction::Command, code[0], code[1], &hex(data)).unwrap();
+        let frame = encode(Neo2Direction::Command, code[0], code[1], &hex(data)).unwrap();
         assert_eq!(hex::encode_upper(command.encode().unwrap()), hex::encode_upper(&frame), "{command:?}");
         command_of(&frame, |read| assert!(read == Ok(command), "{command:?} read back"));
     }
@@ -211,12 +213,12 @@ const SWIPE: &str = "
 
 #[test]
 fn a_captured_swipe_is_read_and_sealed() {
-    let (frames, faults) = decode(Direction::Response, &hex(SWIPE));
+    let (frames, faults) = decode(Neo2Direction::Response, &hex(SWIPE));
     assert_eq!((frames.len(), faults), (1, vec![]));
     let (command, status, data) = &frames[0];
     assert_eq!((*command, *status), (0x02, 0x00));
     assert!(!has_clear_card_data(data));
-    let answer = CardAnswer::parse(data).unwrap();
+    let answer = Neo2CardAnswer::parse(data).unwrap();
     assert!(answer.result.is(ResultCode::SWIPED));
     assert_eq!(answer.interface(), Ok(Some(Interface::Swipe)));
     assert_eq!(answer.entry(), Ok(Some(EntryMode::Magstripe)));
@@ -237,12 +239,12 @@ fn a_captured_swipe_is_read_and_sealed() {
     for bit in (0..frame.len() * 8).step_by(7) {
         let mut wrong = frame.clone();
         wrong[bit / 8] ^= 0x80 >> (bit % 8);
-        assert_eq!(decode(Direction::Response, &wrong).0, vec![], "{bit}");
+        assert_eq!(decode(Neo2Direction::Response, &wrong).0, vec![], "{bit}");
     }
 }
 
-/// A swipe at an Augusta S in the "enhanced format" (readers: 4.5; developers.bluefin.com, ID TECH Augusta S). The XOR and
-/// the sum in it are right.
+/// A swipe at an Augusta S in the "enhanced format" (readers: 4.5), from developers.bluefin.com, ID TECH Augusta S. The
+/// XOR and the sum in it are right.
 const BLOCK: &str = "
     023201801F4F2800A39B252A353431332A2A2A2A2A2A2A2A343131315E444920544553542F4341524420303420202020202020202020205E
     2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A2A3F2A3B353431332A2A2A2A2A2A2A2A343131313D2A2A2A2A2A

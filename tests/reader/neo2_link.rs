@@ -2,29 +2,29 @@
 //! peer that sends arbitrary bytes.
 
 use pos_reader_link::neo2_link::{
-    Decoder, Direction, EncodeError, Frame, HeaderKind, LinkFault, MAX_DATA, MAX_FRAME, MIN_FRAME, Received, encode,
-    encode_frame,
+    HeaderKind, MAX_DATA, MAX_FRAME, MIN_FRAME, Neo2Decoder, Neo2Direction, Neo2EncodeError, Neo2Frame, Neo2LinkFault,
+    Neo2Received, encode, encode_frame,
 };
 use proptest::prelude::*;
 
 #[derive(Clone, Debug, PartialEq)]
 enum Out {
     Frame(HeaderKind, u8, u8, Vec<u8>),
-    Fault(LinkFault),
+    Fault(Neo2LinkFault),
 }
 
-fn own(received: Received<'_>) -> Out {
+fn own(received: Neo2Received<'_>) -> Out {
     match received {
-        Received::Frame(Frame { header, command, sub_or_status, data }) => {
+        Neo2Received::Frame(Neo2Frame { header, command, sub_or_status, data }) => {
             Out::Frame(header, command, sub_or_status, data.to_vec())
         }
-        Received::Fault(fault) => Out::Fault(fault),
+        Neo2Received::Fault(fault) => Out::Fault(fault),
     }
 }
 
-fn decode<'a>(direction: Direction, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Out> {
+fn decode<'a>(direction: Neo2Direction, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Out> {
     let mut out = Vec::new();
-    let mut decoder = Decoder::new(direction);
+    let mut decoder = Neo2Decoder::new(direction);
     for piece in pieces {
         decoder.feed(piece, |received| out.push(own(received)));
     }
@@ -33,14 +33,14 @@ fn decode<'a>(direction: Direction, pieces: impl IntoIterator<Item = &'a [u8]>) 
     out
 }
 
-fn bytes_of(direction: Direction, out: &Out) -> Vec<u8> {
+fn bytes_of(direction: Neo2Direction, out: &Out) -> Vec<u8> {
     let Out::Frame(header, command, sub_or_status, data) = out else { panic!("a frame") };
-    let frame = Frame { header: *header, command: *command, sub_or_status: *sub_or_status, data };
+    let frame = Neo2Frame { header: *header, command: *command, sub_or_status: *sub_or_status, data };
     encode_frame(direction, &frame).unwrap().to_vec()
 }
 
-fn direction() -> impl Strategy<Value = Direction> {
-    prop_oneof![Just(Direction::Command), Just(Direction::Response)]
+fn direction() -> impl Strategy<Value = Neo2Direction> {
+    prop_oneof![Just(Neo2Direction::Command), Just(Neo2Direction::Response)]
 }
 
 fn frame() -> impl Strategy<Value = Out> {
@@ -87,7 +87,7 @@ proptest! {
     ) {
         let stream =
             [before.clone(), bytes_of(direction, &one), between.clone(), bytes_of(direction, &two), after.clone()].concat();
-        let lost = |noise: &[u8]| Out::Fault(LinkFault::Garbage { bytes: noise.len() });
+        let lost = |noise: &[u8]| Out::Fault(Neo2LinkFault::Garbage { bytes: noise.len() });
         let expected = [lost(&before), one, lost(&between), two, lost(&after)];
         prop_assert_eq!(decode(direction, stream.chunks(cut)), expected);
     }
@@ -103,10 +103,10 @@ proptest! {
         let mut damaged = bytes_of(direction, &lost);
         damaged.splice(at..at, noise);
         let mut out = Vec::new();
-        let mut decoder = Decoder::new(direction);
+        let mut decoder = Neo2Decoder::new(direction);
         decoder.feed(&damaged, |received| out.push(own(received)));
         decoder.silence(|received| out.push(own(received)));
-        prop_assert_eq!(&out, &[Out::Fault(LinkFault::Garbage { bytes: damaged.len() })]);
+        prop_assert_eq!(&out, &[Out::Fault(Neo2LinkFault::Garbage { bytes: damaged.len() })]);
         decoder.feed(&bytes_of(direction, &next), |received| out.push(own(received)));
         prop_assert_eq!(out.last(), Some(&next));
     }
@@ -136,7 +136,7 @@ proptest! {
                     prop_assert!(data.len() <= MAX_DATA);
                     MIN_FRAME + data.len()
                 }
-                Out::Fault(LinkFault::Garbage { bytes }) => *bytes,
+                Out::Fault(Neo2LinkFault::Garbage { bytes }) => *bytes,
             };
         }
         prop_assert_eq!(bytes, stream.len(), "every byte belongs to a frame or is reported");
@@ -154,7 +154,7 @@ proptest! {
         stream[at] ^= 1 << bit;
         let next = Out::Frame(HeaderKind::Vivotech2, 0x18, 0, vec![]);
         let mut out = Vec::new();
-        let mut decoder = Decoder::new(direction);
+        let mut decoder = Neo2Decoder::new(direction);
         decoder.feed(&stream, |received| out.push(own(received)));
         decoder.silence(|received| out.push(own(received)));
         prop_assert!(!out.contains(&frame));
@@ -166,31 +166,31 @@ proptest! {
 #[test]
 fn a_length_that_lies_hides_the_next_frame_only_until_a_silence() {
     let next = Out::Frame(HeaderKind::Vivotech2, 0x18, 0, vec![]);
-    let ping = bytes_of(Direction::Response, &next);
+    let ping = bytes_of(Neo2Direction::Response, &next);
     // LEN says 4096 and 20 bytes follow. The reader then restarts and sends a whole frame.
     let stream = [b"ViVOtech2\0\x02\x00\x10\x00".as_slice(), &[7; 20]].concat();
     let mut out = Vec::new();
-    let mut decoder = Decoder::new(Direction::Response);
+    let mut decoder = Neo2Decoder::new(Neo2Direction::Response);
     decoder.feed(&stream, |received| out.push(own(received)));
     decoder.feed(&ping, |received| out.push(own(received)));
     assert_eq!(out, []);
     assert!(decoder.is_unfinished());
     decoder.silence(|received| out.push(own(received)));
-    let lost = Out::Fault(LinkFault::Garbage { bytes: stream.len() });
+    let lost = Out::Fault(Neo2LinkFault::Garbage { bytes: stream.len() });
     assert_eq!(out, [lost.clone(), next.clone()]);
     assert!(!decoder.is_unfinished());
     // Even without silence the decoder recovers, if enough bytes follow.
     let many = [stream, ping.repeat(300)].concat();
-    let out = decode(Direction::Response, [&many[..]]);
+    let out = decode(Neo2Direction::Response, [&many[..]]);
     assert_eq!(out[0], lost);
     assert_eq!(&out[1..], vec![next.clone(); 300]);
     // A LEN over the bound is refused at once, without any silence.
     for length in [[0x10, 0x01], [0xFF, 0xFF]] {
         let head = [b"ViVOtech2\0\x02\x00".as_slice(), &length].concat();
         let mut out = Vec::new();
-        let mut decoder = Decoder::new(Direction::Response);
+        let mut decoder = Neo2Decoder::new(Neo2Direction::Response);
         decoder.feed(&[&head[..], &ping[..]].concat(), |received| out.push(own(received)));
-        assert_eq!(out, [Out::Fault(LinkFault::Garbage { bytes: head.len() }), next.clone()]);
+        assert_eq!(out, [Out::Fault(Neo2LinkFault::Garbage { bytes: head.len() }), next.clone()]);
     }
 }
 
@@ -198,54 +198,60 @@ fn a_length_that_lies_hides_the_next_frame_only_until_a_silence() {
 fn a_flood_of_headers_ends_and_every_byte_is_reported() {
     // Each header promises the longest frame, so each of them is checked in full.
     let flood = b"ViVOtech2\0\x02\x00\x10\x00".repeat(2_000);
-    assert_eq!(decode(Direction::Response, flood.chunks(64)), [Out::Fault(LinkFault::Garbage { bytes: flood.len() })]);
+    assert_eq!(
+        decode(Neo2Direction::Response, flood.chunks(64)),
+        [Out::Fault(Neo2LinkFault::Garbage { bytes: flood.len() })]
+    );
     let flood = vec![b'V'; 100_000];
-    assert_eq!(decode(Direction::Command, [&flood[..]]), [Out::Fault(LinkFault::Garbage { bytes: flood.len() })]);
+    assert_eq!(
+        decode(Neo2Direction::Command, [&flood[..]]),
+        [Out::Fault(Neo2LinkFault::Garbage { bytes: flood.len() })]
+    );
 }
 
 #[test]
 fn a_frame_inside_the_data_of_another_is_data() {
-    let ping = encode(Direction::Response, 0x18, 0, &[]).unwrap();
-    let outer = encode(Direction::Response, 0x02, 0, &ping).unwrap();
+    let ping = encode(Neo2Direction::Response, 0x18, 0, &[]).unwrap();
+    let outer = encode(Neo2Direction::Response, 0x02, 0, &ping).unwrap();
     let expected = Out::Frame(HeaderKind::Vivotech2, 0x02, 0, ping.to_vec());
-    assert_eq!(decode(Direction::Response, outer.chunks(1)), [expected]);
+    assert_eq!(decode(Neo2Direction::Response, outer.chunks(1)), [expected]);
     // If the outer frame is damaged, the inner one is found.
     let mut damaged = outer.to_vec();
     damaged[10] ^= 1;
     let found = Out::Frame(HeaderKind::Vivotech2, 0x18, 0, vec![]);
-    let lost = |bytes| Out::Fault(LinkFault::Garbage { bytes });
-    assert_eq!(decode(Direction::Response, [&damaged[..]]), [lost(14), found, lost(2)]);
+    let lost = |bytes| Out::Fault(Neo2LinkFault::Garbage { bytes });
+    assert_eq!(decode(Neo2Direction::Response, [&damaged[..]]), [lost(14), found, lost(2)]);
 }
 
 #[test]
 fn the_longest_frame_fits_and_a_longer_one_is_refused() {
-    for direction in [Direction::Command, Direction::Response] {
+    for direction in [Neo2Direction::Command, Neo2Direction::Response] {
         let frame = Out::Frame(HeaderKind::Vivotech2, 0x02, 0x00, vec![7; MAX_DATA]);
         let bytes = bytes_of(direction, &frame);
         assert_eq!(bytes.len(), MAX_FRAME);
         assert_eq!(decode(direction, bytes.chunks(1000)), [frame]);
         let refused = encode(direction, 0x02, 0x00, &[7; MAX_DATA + 1]);
-        assert_eq!(refused, Err(EncodeError::TooLong { bytes: MAX_DATA + 1 }));
+        assert_eq!(refused, Err(Neo2EncodeError::TooLong { bytes: MAX_DATA + 1 }));
     }
 }
 
 #[test]
 fn the_other_direction_is_refused_except_for_call_backs() {
     for (command, is_taken) in [(0x02, false), (0x60, false), (0x62, false), (0x61, true)] {
-        let from_host = encode(Direction::Command, command, 0x01, &[1, 2, 3]).unwrap();
-        let out = decode(Direction::Response, [&from_host[..]]);
+        let from_host = encode(Neo2Direction::Command, command, 0x01, &[1, 2, 3]).unwrap();
+        let out = decode(Neo2Direction::Response, [&from_host[..]]);
         let frame = Out::Frame(HeaderKind::Vivotech2, command, 0x01, vec![1, 2, 3]);
         assert_eq!(out == [frame], is_taken, "{command:02X}");
-        let from_reader = encode(Direction::Response, command, 0x01, &[1, 2, 3]).unwrap();
-        let lost = Out::Fault(LinkFault::Garbage { bytes: from_reader.len() });
-        assert_eq!(decode(Direction::Command, [&from_reader[..]]), [lost]);
+        let from_reader = encode(Neo2Direction::Response, command, 0x01, &[1, 2, 3]).unwrap();
+        let lost = Out::Fault(Neo2LinkFault::Garbage { bytes: from_reader.len() });
+        assert_eq!(decode(Neo2Direction::Command, [&from_reader[..]]), [lost]);
     }
 }
 
 #[test]
 fn debug_shows_no_data() {
     let data = *b"4761739001010119";
-    let frame = Frame { header: HeaderKind::Vivotech2, command: 0x02, sub_or_status: 0x00, data: &data };
-    assert_eq!(format!("{frame:?}"), "Frame(Vivotech2, 02-00, 16 bytes)");
-    assert_eq!(format!("{:?}", Received::Frame(frame)), "Frame(Frame(Vivotech2, 02-00, 16 bytes))");
+    let frame = Neo2Frame { header: HeaderKind::Vivotech2, command: 0x02, sub_or_status: 0x00, data: &data };
+    assert_eq!(format!("{frame:?}"), "Neo2Frame(Vivotech2, 02-00, 16 bytes)");
+    assert_eq!(format!("{:?}", Neo2Received::Frame(frame)), "Frame(Neo2Frame(Vivotech2, 02-00, 16 bytes))");
 }

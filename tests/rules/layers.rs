@@ -146,7 +146,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The families of readers, each of which is a folder of `reader`. The next constant is the only file that names them.
 /// The port, the agent and all other modules use only the interface that all families share.
-const READER_FAMILIES: &[&str] = &["miura"];
+const READER_FAMILIES: &[&str] = &["miura", "neo2"];
 const READER_ENTRANCE: &[&str] = &["reader", "driver"];
 
 /// Modules that one module must not use although the table permits their parent. Only `till` adds an interface for

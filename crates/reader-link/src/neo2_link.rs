@@ -6,9 +6,9 @@
 //! "ViVOtech2" 00 · CMD · SUB in a command, STATUS in a response · LEN high, low · DATA · CRC-16 over all before it
 //! ```
 //!
-//! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Decoder::feed`] drops
-//! bytes up to the next valid frame, and reports how many it dropped. A caller that waits for an answer can then give
-//! up.
+//! The link has no acknowledgements, sequence numbers or repetitions, so damaged data are lost. [`Neo2Decoder::feed`]
+//! drops bytes up to the next valid frame, and reports how many it dropped. A caller that waits for an answer can then
+//! give up.
 
 use zeroize::Zeroize;
 
@@ -33,7 +33,7 @@ pub const MAX_FRAME: usize = HEAD + MAX_DATA + CRC;
 /// Length of a frame without data.
 pub const MIN_FRAME: usize = HEAD + CRC;
 
-/// The commands that the reader sends to the host: texts and menus (61-xx, readers: 4.2). UNCERTAIN: the order of their
+/// 61-xx, the commands that the reader sends to the host: texts and menus (readers: 4.2). UNCERTAIN: the order of their
 /// CRC bytes. The manual draws these frames as commands, so the low byte comes first (NEO 2 Interface Developer's Guide
 /// 2019, 8.4.32). The decoder of responses accepts both orders for this command byte only.
 const CALL_BACK: u8 = 0x61;
@@ -43,7 +43,7 @@ pub type EncodedFrame = heapless::Vec<u8, MAX_FRAME>;
 
 /// The direction of frames. It determines the order of the CRC bytes, and the meaning of the second byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum Neo2Direction {
     /// From the host to the reader. The CRC has its low byte first, and the second byte is a sub-command.
     Command,
     /// From the reader to the host. The CRC has its high byte first, and the second byte is a status.
@@ -71,18 +71,18 @@ impl HeaderKind {
     }
 }
 
-/// An event from [`Decoder::feed`].
+/// An event from [`Neo2Decoder::feed`].
 #[derive(Debug, PartialEq, Eq)]
-pub enum Received<'a> {
+pub enum Neo2Received<'a> {
     /// A complete frame with a correct CRC.
-    Frame(Frame<'a>),
+    Frame(Neo2Frame<'a>),
     /// Data were lost.
-    Fault(LinkFault),
+    Fault(Neo2LinkFault),
 }
 
 /// A complete frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Frame<'a> {
+pub struct Neo2Frame<'a> {
     /// The header.
     pub header: HeaderKind,
     /// CMD. A response repeats that of its command.
@@ -94,18 +94,18 @@ pub struct Frame<'a> {
 }
 
 // The data may contain card data, so `Debug` shows only their length.
-impl std::fmt::Debug for Frame<'_> {
+impl std::fmt::Debug for Neo2Frame<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { header, command, sub_or_status, data } = self;
-        write!(f, "Frame({header:?}, {command:02X}-{sub_or_status:02X}, {} bytes)", data.len())
+        write!(f, "Neo2Frame({header:?}, {command:02X}-{sub_or_status:02X}, {} bytes)", data.len())
     }
 }
 
 /// The reason for a loss on the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkFault {
-    /// Bytes that belong to no valid frame, counted up to the next valid frame or [`Decoder::silence`]. If there are
-    /// [`MIN_FRAME`] bytes or more, they may have been a frame.
+pub enum Neo2LinkFault {
+    /// Bytes that belong to no valid frame, counted up to the next valid frame or [`Neo2Decoder::silence`]. If there
+    /// are [`MIN_FRAME`] bytes or more, they may have been a frame.
     #[error("{bytes} bytes of no frame")]
     Garbage {
         /// The number of bytes.
@@ -115,7 +115,7 @@ pub enum LinkFault {
 
 /// The reason why data cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EncodeError {
+pub enum Neo2EncodeError {
     /// The data are longer than [`MAX_DATA`].
     #[error("{bytes} bytes of data are too many for a frame")]
     TooLong {
@@ -127,18 +127,23 @@ pub enum EncodeError {
 /// Builds a frame with the usual header.
 ///
 /// # Errors
-/// Returns [`EncodeError::TooLong`] if `data` has more than [`MAX_DATA`] bytes.
-pub fn encode(direction: Direction, command: u8, sub_or_status: u8, data: &[u8]) -> Result<EncodedFrame, EncodeError> {
-    encode_frame(direction, &Frame { header: HeaderKind::default(), command, sub_or_status, data })
+/// Returns [`Neo2EncodeError::TooLong`] if `data` has more than [`MAX_DATA`] bytes.
+pub fn encode(
+    direction: Neo2Direction,
+    command: u8,
+    sub_or_status: u8,
+    data: &[u8],
+) -> Result<EncodedFrame, Neo2EncodeError> {
+    encode_frame(direction, &Neo2Frame { header: HeaderKind::default(), command, sub_or_status, data })
 }
 
 /// Builds a frame with any header.
 ///
 /// # Errors
-/// Returns [`EncodeError::TooLong`] if the data have more than [`MAX_DATA`] bytes.
-pub fn encode_frame(direction: Direction, frame: &Frame<'_>) -> Result<EncodedFrame, EncodeError> {
-    let Frame { header, command, sub_or_status, data } = *frame;
-    let too_long = EncodeError::TooLong { bytes: data.len() };
+/// Returns [`Neo2EncodeError::TooLong`] if the data have more than [`MAX_DATA`] bytes.
+pub fn encode_frame(direction: Neo2Direction, frame: &Neo2Frame<'_>) -> Result<EncodedFrame, Neo2EncodeError> {
+    let Neo2Frame { header, command, sub_or_status, data } = *frame;
+    let too_long = Neo2EncodeError::TooLong { bytes: data.len() };
     let length = u16::try_from(data.len()).ok().filter(|_| data.len() <= MAX_DATA).ok_or(too_long)?;
     let [high, low] = length.to_be_bytes();
     let mut out = EncodedFrame::new();
@@ -147,30 +152,31 @@ pub fn encode_frame(direction: Direction, frame: &Frame<'_>) -> Result<EncodedFr
     }
     let check = crc(&out);
     let check = match direction {
-        Direction::Command => check.to_le_bytes(),
-        Direction::Response => check.to_be_bytes(),
+        Neo2Direction::Command => check.to_le_bytes(),
+        Neo2Direction::Response => check.to_be_bytes(),
     };
     out.extend_from_slice(&check).map_err(|_| too_long)?;
     Ok(out)
 }
 
 /// A decoder that accepts bytes in pieces of any size and delivers complete frames of one direction.
-pub struct Decoder {
-    direction: Direction,
+pub struct Neo2Decoder {
+    direction: Neo2Direction,
     input: heapless::Vec<u8, MAX_FRAME>,
     /// Bytes dropped since the last valid frame but not yet reported.
     dropped: usize,
 }
 
-impl Decoder {
-    /// Creates a decoder for frames of `direction`. A driver decodes responses, and a simulated reader decodes commands.
+impl Neo2Decoder {
+    /// Creates a decoder for frames of `direction`. A driver decodes responses, and a simulated reader decodes
+    /// commands.
     #[must_use]
-    pub const fn new(direction: Direction) -> Self {
+    pub const fn new(direction: Neo2Direction) -> Self {
         Self { direction, input: heapless::Vec::new(), dropped: 0 }
     }
 
     /// Takes `bytes` and calls `on` for each frame and fault in them, in order.
-    pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Received<'_>)) {
+    pub fn feed(&mut self, mut bytes: &[u8], mut on: impl FnMut(Neo2Received<'_>)) {
         while !bytes.is_empty() {
             // After `scan`, the input holds less than a whole frame, so each round takes at least one byte.
             let (now, later) = bytes.split_at(bytes.len().min(MAX_FRAME - self.input.len()));
@@ -182,7 +188,7 @@ impl Decoder {
 
     /// Handles a long silence, which ends an unfinished frame. Without this, a length that is too great would hide the
     /// next frames.
-    pub fn silence(&mut self, mut on: impl FnMut(Received<'_>)) {
+    pub fn silence(&mut self, mut on: impl FnMut(Neo2Received<'_>)) {
         self.scan(true, &mut on);
         self.report_dropped(&mut on);
     }
@@ -194,7 +200,7 @@ impl Decoder {
     }
 
     /// Delivers the frames in `input`. With `last`, also drops data that only more bytes could complete.
-    fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
+    fn scan(&mut self, last: bool, on: &mut impl FnMut(Neo2Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
             match look(&self.input[at..], self.direction) {
@@ -208,7 +214,7 @@ impl Decoder {
                 Look::Frame { header, length } => {
                     self.report_dropped(on);
                     let data = at + HEAD..at + HEAD + length;
-                    on(Received::Frame(Frame {
+                    on(Neo2Received::Frame(Neo2Frame {
                         header,
                         command: self.input[at + HEADER],
                         sub_or_status: self.input[at + HEADER + 1],
@@ -226,15 +232,15 @@ impl Decoder {
         }
     }
 
-    fn report_dropped(&mut self, on: &mut impl FnMut(Received<'_>)) {
+    fn report_dropped(&mut self, on: &mut impl FnMut(Neo2Received<'_>)) {
         if self.dropped > 0 {
-            on(Received::Fault(LinkFault::Garbage { bytes: self.dropped }));
+            on(Neo2Received::Fault(Neo2LinkFault::Garbage { bytes: self.dropped }));
             self.dropped = 0;
         }
     }
 }
 
-impl Drop for Decoder {
+impl Drop for Neo2Decoder {
     fn drop(&mut self) {
         self.input.as_mut_slice().zeroize();
     }
@@ -247,7 +253,7 @@ enum Look {
     Frame { header: HeaderKind, length: usize },
 }
 
-fn look(bytes: &[u8], direction: Direction) -> Look {
+fn look(bytes: &[u8], direction: Neo2Direction) -> Look {
     let begin = &bytes[..bytes.len().min(HEADER)];
     let Some(header) = HeaderKind::ALL.into_iter().find(|header| header.bytes().starts_with(begin)) else {
         return Look::Wrong;
@@ -266,15 +272,15 @@ fn look(bytes: &[u8], direction: Direction) -> Look {
     }
 }
 
-fn is_correct(frame: &[u8], direction: Direction) -> bool {
+fn is_correct(frame: &[u8], direction: Neo2Direction) -> bool {
     let Some((checked, check)) = frame.split_last_chunk::<CRC>() else { return false };
     let right = crc(checked);
     match direction {
-        Direction::Command => *check == right.to_le_bytes(),
-        Direction::Response if frame.get(HEADER) == Some(&CALL_BACK) => {
+        Neo2Direction::Command => *check == right.to_le_bytes(),
+        Neo2Direction::Response if frame.get(HEADER) == Some(&CALL_BACK) => {
             *check == right.to_be_bytes() || *check == right.to_le_bytes()
         }
-        Direction::Response => *check == right.to_be_bytes(),
+        Neo2Direction::Response => *check == right.to_be_bytes(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The answers without a card: identity, keys, clock, online PIN, and a typed card (readers: 4.2). A card's answer is in
-//! `card_answer`.
+//! The answers without a card: identity, keys, clock, online PIN, and a typed card (readers: 4.2). A card's answer is
+//! in `card_answer`.
 //!
 //! Each `parse` reads the data of a response with status 00. The state of a PIN entry also comes with status 0A.
 
@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 use super::attribution::{self, AttributionFault};
 use super::block::StripeBlock;
 use super::card_answer::encrypted_tracks;
-use super::error::MessageError;
+use super::error::Neo2MessageError;
 use super::masked::masked_block_pan;
-use super::sealed::{PinBlock, SealError, sred_block};
+use super::sealed::{SealError, SealedPinBlock, sred_block};
 use super::{inline, tags};
 use crate::LocalTime;
 use pos_terms::card::{MaskedPan, SealedCard, SealedPin};
@@ -54,9 +54,9 @@ impl KeyInfoAnswer {
     ///
     /// # Errors
     /// Fails if the length is no multiple of three.
-    pub fn parse(data: &[u8]) -> Result<Self, MessageError> {
+    pub fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
         if !data.len().is_multiple_of(3) {
-            return Err(MessageError::Length { bytes: data.len() });
+            return Err(Neo2MessageError::Length { bytes: data.len() });
         }
         let (keys, _) = data.as_chunks::<3>();
         let keys = keys.iter().map(|[key, high, low]| KeySlot { key: *key, slot: u16::from_be_bytes([*high, *low]) });
@@ -101,23 +101,23 @@ impl std::fmt::Debug for KsnAnswer<'_> {
 }
 
 impl<'a> KsnAnswer<'a> {
-    /// Reads the data of 81-0B: state, length, KSN. UNCERTAIN: the layout of 81-0A, which may be the KSN alone. Both are
-    /// read.
+    /// Reads the data of 81-0B: state, length, KSN. UNCERTAIN: the layout of 81-0A, which may be the KSN alone. Both
+    /// are read.
     ///
     /// # Errors
     /// Fails if the state is unknown, or if the KSN does not have 10 or 12 bytes.
-    pub fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
+    pub fn parse(data: &'a [u8]) -> Result<Self, Neo2MessageError> {
         if matches!(data.len(), 10 | 12) && data.get(1).is_some_and(|length| usize::from(*length) != data.len() - 2) {
             return Ok(Self { state: KeyState::Valid, ksn: Some(data) });
         }
-        let length = MessageError::Length { bytes: data.len() };
+        let length = Neo2MessageError::Length { bytes: data.len() };
         let (state, rest) = data.split_first().ok_or(length)?;
         let state = match state {
             0x00 => KeyState::Unused,
             0x01 => KeyState::Valid,
             0x02 => KeyState::Exhausted,
             0xFF => KeyState::Unavailable,
-            _ => return Err(MessageError::Field("key state")),
+            _ => return Err(Neo2MessageError::Field("key state")),
         };
         let ksn = match rest {
             [] | [0] => None,
@@ -141,8 +141,8 @@ impl EncryptionSwitch {
     ///
     /// # Errors
     /// Fails if it is not one byte.
-    pub fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let &[bits] = data else { return Err(MessageError::Length { bytes: data.len() }) };
+    pub fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
+        let &[bits] = data else { return Err(Neo2MessageError::Length { bytes: data.len() }) };
         Ok(Self(bits))
     }
 
@@ -153,15 +153,15 @@ impl EncryptionSwitch {
     }
 }
 
-/// Reads the answers to 25-04 (date, YYYYMMDD) and 25-02 (time, HHMM), both in BCD. UNCERTAIN: that they have the layout
-/// in which 25-03 and 25-01 set them.
+/// Reads the answers to 25-04 (date, YYYYMMDD) and 25-02 (time, HHMM), both in BCD. UNCERTAIN: that they have the
+/// layout in which 25-03 and 25-01 set them.
 ///
 /// # Errors
 /// Fails if they are not a date in this century and a time.
-pub fn parse_clock(date: &[u8], time: &[u8]) -> Result<LocalTime, MessageError> {
-    let &[0x20, year, month, day] = date else { return Err(MessageError::Field("date")) };
-    let &[hour, minute] = time else { return Err(MessageError::Field("time")) };
-    LocalTime::from_bcd([year, month, day], [hour, minute, 0]).ok_or(MessageError::Field("date and time"))
+pub fn parse_clock(date: &[u8], time: &[u8]) -> Result<LocalTime, Neo2MessageError> {
+    let &[0x20, year, month, day] = date else { return Err(Neo2MessageError::Field("date")) };
+    let &[hour, minute] = time else { return Err(Neo2MessageError::Field("time")) };
+    LocalTime::from_bcd([year, month, day], [hour, minute, 0]).ok_or(Neo2MessageError::Field("date and time"))
 }
 
 /// The answer to 62-01 (readers: 4.2).
@@ -202,8 +202,8 @@ impl PinAnswer {
     ///
     /// # Errors
     /// Fails if the lengths do not belong together, or if a character is no digit.
-    pub fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let length = MessageError::Length { bytes: data.len() };
+    pub fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
+        let length = Neo2MessageError::Length { bytes: data.len() };
         let (state, digits) = data.split_first().ok_or(length)?;
         match state {
             0x00 => {}
@@ -219,28 +219,28 @@ impl PinAnswer {
         };
         let mut bytes = Zeroizing::new([0; 12 + 16]);
         let bytes = &mut bytes[..(ksn + block) / 2];
-        hex::decode_to_slice(digits, bytes).map_err(|_| MessageError::Field("KSN or PIN block"))?;
+        hex::decode_to_slice(digits, bytes).map_err(|_| Neo2MessageError::Field("KSN or PIN block"))?;
         let (ksn, block) = bytes.split_at(ksn / 2);
-        PinBlock { block, ksn }.to_pin().map(Self::Entered).ok_or(length)
+        SealedPinBlock { block, ksn }.to_pin().map(Self::Entered).ok_or(length)
     }
 }
 
 /// The answer to 83-41: a typed card.
 #[derive(Debug)]
-pub struct TypedCardAnswer {
+pub struct ManualCardAnswer {
     /// The masked PAN, if the reader shows one.
     pub masked_pan: Option<MaskedPan>,
     /// The sealed card.
     pub sealed: Result<SealedCard, SealError>,
 }
 
-impl TypedCardAnswer {
+impl ManualCardAnswer {
     /// Reads the data: a block of the "enhanced format". UNCERTAIN: whether it comes alone or in DFEE23. Both are read.
     /// [`has_clear_card_data`](super::has_clear_card_data) comes before.
     ///
     /// # Errors
     /// Fails if there is no block, or if it is damaged.
-    pub fn parse(data: &[u8]) -> Result<Self, MessageError> {
+    pub fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
         let block = StripeBlock::parse(typed_block(data)?)?;
         let sealed = match block.ksn {
             Some(ksn) if block.is_aes != (ksn.len() == 12) => {
@@ -253,7 +253,7 @@ impl TypedCardAnswer {
     }
 }
 
-fn typed_block(data: &[u8]) -> Result<&[u8], MessageError> {
+fn typed_block(data: &[u8]) -> Result<&[u8], Neo2MessageError> {
     if StripeBlock::is_framed(data) {
         return Ok(data);
     }
@@ -263,7 +263,7 @@ fn typed_block(data: &[u8]) -> Result<&[u8], MessageError> {
             block.get_or_insert(object.value);
         }
     })?;
-    block.ok_or(MessageError::Missing(tags::STRIPE_BLOCK))
+    block.ok_or(Neo2MessageError::Missing(tags::STRIPE_BLOCK))
 }
 
 #[cfg(test)]
@@ -349,17 +349,17 @@ mod tests {
         let length = u16::try_from(block.len()).unwrap().to_be_bytes();
         let in_element = [&[0xC8, 0xDF, 0xEE, 0x23, 0x82][..], &length, &block].concat();
         for data in [&block, &in_element] {
-            let typed = TypedCardAnswer::parse(data).unwrap();
+            let typed = ManualCardAnswer::parse(data).unwrap();
             assert_eq!(typed.masked_pan.unwrap().as_str(), "4761********0119");
             let sealed = typed.sealed.unwrap();
             assert_eq!((sealed.data.expose().len(), sealed.ksn.expose().len()), (3 + 48 + 3 + 40, 10));
         }
         let bare = block_of(&[&[0xC0, 0x1F, 42, 35, 0, 0, 0x02][..], &[0xC5; 40]].concat());
-        let typed = TypedCardAnswer::parse(&bare).unwrap();
+        let typed = ManualCardAnswer::parse(&bare).unwrap();
         assert!(typed.masked_pan.is_none());
         assert_eq!(typed.sealed.unwrap_err(), SealError::NoKsn);
-        assert!(TypedCardAnswer::parse(&[]).is_err());
-        assert!(TypedCardAnswer::parse(&[0x9F, 0x39, 0x01, 0x07]).is_err());
-        assert!(TypedCardAnswer::parse(&block[..40]).is_err());
+        assert!(ManualCardAnswer::parse(&[]).is_err());
+        assert!(ManualCardAnswer::parse(&[0x9F, 0x39, 0x01, 0x07]).is_err());
+        assert!(ManualCardAnswer::parse(&block[..40]).is_err());
     }
 }

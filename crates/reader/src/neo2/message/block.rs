@@ -1,5 +1,5 @@
-//! The block of a swiped or typed card, in ID TECH's "enhanced format" (readers: 4.4; the maker's document
-//! 80000502-001). A swipe has it in DFEE23.
+//! The block of a swiped or typed card, in ID TECH's "enhanced format" (readers: 4.4). The maker describes
+//! it in the document 80000502-001. A swipe has it in DFEE23.
 //!
 //! ```text
 //! 02 · LEN low, high · fields · XOR of the fields · sum of the fields · 03

@@ -5,8 +5,8 @@
 //! the answer.
 
 use super::command::Neo2Command;
-use super::error::MessageError;
-use pos_reader_link::neo2_link::Frame;
+use super::error::Neo2MessageError;
+use pos_reader_link::neo2_link::Neo2Frame;
 
 const GROUP: u8 = 0x61;
 const DISPLAY: u8 = 0x01;
@@ -113,7 +113,7 @@ impl<'a> CallBack<'a> {
     ///
     /// # Errors
     /// Fails if the text has wrong lengths.
-    pub fn parse(frame: &Frame<'a>) -> Result<Option<Self>, MessageError> {
+    pub fn parse(frame: &Neo2Frame<'a>) -> Result<Option<Self>, Neo2MessageError> {
         if frame.command != GROUP || frame.data.is_empty() {
             return Ok(None);
         }
@@ -128,8 +128,8 @@ impl<'a> CallBack<'a> {
 
 impl<'a> DisplayRequest<'a> {
     /// Reads mode, timeout, language and lines. The first three have a length of two bytes, low byte first.
-    fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
-        let (mode, mut rest) = data.split_first().ok_or(MessageError::Length { bytes: data.len() })?;
+    fn parse(data: &'a [u8]) -> Result<Self, Neo2MessageError> {
+        let (mode, mut rest) = data.split_first().ok_or(Neo2MessageError::Length { bytes: data.len() })?;
         let mode = DisplayMode::of(*mode);
         let mut lines = heapless::Vec::new();
         if matches!(mode, DisplayMode::Clear | DisplayMode::Other(_)) {
@@ -138,14 +138,14 @@ impl<'a> DisplayRequest<'a> {
         let _timeout = field(&mut rest)?;
         let _language = field(&mut rest)?;
         for line in field(&mut rest)?.split(|byte| *byte == SEPARATOR).filter(|line| !line.is_empty()) {
-            let (number, text) = line.split_first().ok_or(MessageError::Field("line"))?;
+            let (number, text) = line.split_first().ok_or(Neo2MessageError::Field("line"))?;
             let content = match (number & 0x80 != 0, text) {
                 (true, [message]) => LineContent::Message(*message),
-                (true, _) => return Err(MessageError::Field("line")),
+                (true, _) => return Err(Neo2MessageError::Field("line")),
                 (false, text) => LineContent::Text(text),
             };
             let line = DisplayLine { number: number & 0x7F, content };
-            lines.push(line).map_err(|_| MessageError::Field("line"))?;
+            lines.push(line).map_err(|_| Neo2MessageError::Field("line"))?;
         }
         Ok(Self { mode, lines })
     }
@@ -157,8 +157,8 @@ impl<'a> DisplayRequest<'a> {
     }
 }
 
-fn field<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], MessageError> {
-    let length = MessageError::Length { bytes: rest.len() };
+fn field<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Neo2MessageError> {
+    let length = Neo2MessageError::Length { bytes: rest.len() };
     let (&[low, high], after) = rest.split_first_chunk().ok_or(length)?;
     let (field, later) = after.split_at_checked(usize::from(u16::from_le_bytes([low, high]))).ok_or(length)?;
     *rest = later;
@@ -170,8 +170,8 @@ mod tests {
     use super::*;
     use pos_reader_link::neo2_link::HeaderKind;
 
-    fn parse(sub_or_status: u8, data: &[u8]) -> Result<Option<CallBack<'_>>, MessageError> {
-        CallBack::parse(&Frame { header: HeaderKind::Vivotech2, command: GROUP, sub_or_status, data })
+    fn parse(sub_or_status: u8, data: &[u8]) -> Result<Option<CallBack<'_>>, Neo2MessageError> {
+        CallBack::parse(&Neo2Frame { header: HeaderKind::Vivotech2, command: GROUP, sub_or_status, data })
     }
 
     #[test]
@@ -208,7 +208,7 @@ mod tests {
         for (status, data) in [(0x00, &[][..]), (0x00, &[1]), (0x01, &[]), (0x05, &[])] {
             assert_eq!(parse(status, data), Ok(None));
         }
-        let other = Frame { header: HeaderKind::Vivotech2, command: 0x60, sub_or_status: DISPLAY, data: &[1] };
+        let other = Neo2Frame { header: HeaderKind::Vivotech2, command: 0x60, sub_or_status: DISPLAY, data: &[1] };
         assert_eq!(CallBack::parse(&other), Ok(None));
     }
 }

@@ -6,10 +6,10 @@
 
 use super::attribution::{self, Attribution, AttributionFault, Interface};
 use super::block::StripeBlock;
-use super::error::MessageError;
+use super::error::Neo2MessageError;
 use super::inline::{self, ElementForm, InlineElement};
 use super::masked::masked_pan;
-use super::sealed::{EncryptedElement, EncryptedElements, PinBlock, SealError, sred_block};
+use super::sealed::{EncryptedElement, EncryptedElements, SealError, SealedPinBlock, sred_block};
 use super::single::SingleValue;
 use super::status::ResultCode;
 use super::tags;
@@ -19,7 +19,7 @@ use pos_terms::emv::{Tag, tag};
 /// The elements of a card's answer. If an element occurs more than once, its first value counts, unless its type is
 /// [`SingleValue`].
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct CardAnswer<'a> {
+pub struct Neo2CardAnswer<'a> {
     /// The card's data for the receipt and the till.
     pub chip: ChipElements<'a>,
     /// 9F02: the amount.
@@ -37,7 +37,7 @@ pub struct CardAnswer<'a> {
     /// The first masked copy that is a PAN.
     pub masked_pan: Option<MaskedPan>,
     /// 99 with DFEE51, if both are present and not empty.
-    pub pin: Option<PinBlock<'a>>,
+    pub pin: Option<SealedPinBlock<'a>>,
     /// The encrypted elements, and the encrypted tracks of a swipe.
     pub encrypted: EncryptedElements<'a>,
     /// The card was swiped, and its service code says that it has a chip.
@@ -50,14 +50,14 @@ pub struct CardAnswer<'a> {
 }
 
 // This is card data, although masked or sealed, so `Debug` shows only what is there.
-impl std::fmt::Debug for CardAnswer<'_> {
+impl std::fmt::Debug for Neo2CardAnswer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { result, error, masked_pan, pin, encrypted, .. } = self;
         let (masked, pin, interface) = (masked_pan.is_some(), pin.is_some(), self.interface());
         let (result, encrypted) = (result.get(), encrypted.len());
         write!(
             f,
-            "CardAnswer({interface:?}, {result:?}, error {error:?}, masked {masked}, pin {pin}, encrypted {encrypted})"
+            "Neo2CardAnswer({interface:?}, {result:?}, error {error:?}, masked {masked}, pin {pin}, encrypted {encrypted})"
         )
     }
 }
@@ -80,12 +80,12 @@ impl std::fmt::Debug for ErrorData {
     }
 }
 
-impl<'a> CardAnswer<'a> {
+impl<'a> Neo2CardAnswer<'a> {
     /// Reads the data of a response. [`has_clear_card_data`](super::has_clear_card_data) comes before.
     ///
     /// # Errors
     /// Fails if the data are no list of elements, or if an element is damaged. Half an answer is not trusted.
-    pub fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
+    pub fn parse(data: &'a [u8]) -> Result<Self, Neo2MessageError> {
         let (attribution, elements) = attribution::split(data);
         let mut found = Self::default();
         if let Some(attribution) = attribution {
@@ -110,13 +110,13 @@ impl<'a> CardAnswer<'a> {
             return Err(fault);
         }
         found.pin = match (pin_block, pin_ksn) {
-            (Some(block), Some(ksn)) if !block.is_empty() && !ksn.is_empty() => Some(PinBlock { block, ksn }),
+            (Some(block), Some(ksn)) if !block.is_empty() && !ksn.is_empty() => Some(SealedPinBlock { block, ksn }),
             _ => None,
         };
         Ok(found)
     }
 
-    fn see(&mut self, element: &InlineElement<'a>) -> Result<(), MessageError> {
+    fn see(&mut self, element: &InlineElement<'a>) -> Result<(), Neo2MessageError> {
         let InlineElement { tag, form, value, raw: _ } = *element;
         match (form, tag) {
             (ElementForm::Encrypted, _) => self.encrypt(tag, value)?,
@@ -136,14 +136,14 @@ impl<'a> CardAnswer<'a> {
             (_, tags::KSN) => self.ksn.see(value),
             (_, tags::ATTRIBUTION) => match value {
                 [byte] | [byte, _] => self.attribution.see(Attribution(*byte)),
-                _ => return Err(MessageError::Malformed(tag)),
+                _ => return Err(Neo2MessageError::Malformed(tag)),
             },
             (_, tags::RESULT_CODE) => {
-                let code = value.try_into().map_err(|_| MessageError::Malformed(tag))?;
+                let code = value.try_into().map_err(|_| Neo2MessageError::Malformed(tag))?;
                 self.result.see(ResultCode(u16::from_be_bytes(code)));
             }
             (_, tags::ERROR_DATA) => {
-                let &[code, sw1, sw2, radio] = value else { return Err(MessageError::Malformed(tag)) };
+                let &[code, sw1, sw2, radio] = value else { return Err(Neo2MessageError::Malformed(tag)) };
                 self.error.get_or_insert(ErrorData { code, card_status: u16::from_be_bytes([sw1, sw2]), radio });
             }
             _ => {}
@@ -154,7 +154,7 @@ impl<'a> CardAnswer<'a> {
         Ok(())
     }
 
-    fn see_block(&mut self, value: &'a [u8]) -> Result<(), MessageError> {
+    fn see_block(&mut self, value: &'a [u8]) -> Result<(), Neo2MessageError> {
         if value.is_empty() {
             return Ok(());
         }
@@ -164,11 +164,11 @@ impl<'a> CardAnswer<'a> {
         if let Some(ksn) = block.ksn {
             self.ksn.see(ksn);
         }
-        self.encrypted.extend_from_slice(&encrypted_tracks(&block)).map_err(|_| MessageError::TooMany)
+        self.encrypted.extend_from_slice(&encrypted_tracks(&block)).map_err(|_| Neo2MessageError::TooMany)
     }
 
-    fn encrypt(&mut self, tag: Tag, value: &'a [u8]) -> Result<(), MessageError> {
-        self.encrypted.push(EncryptedElement { tag, value }).map_err(|_| MessageError::TooMany)
+    fn encrypt(&mut self, tag: Tag, value: &'a [u8]) -> Result<(), Neo2MessageError> {
+        self.encrypted.push(EncryptedElement { tag, value }).map_err(|_| Neo2MessageError::TooMany)
     }
 
     /// Returns the interface that read the card, or `None` if the answer does not say it.
@@ -265,7 +265,7 @@ mod tests {
             "C0 DFEE25020004 {KSN} {SEALED} 9F02060000000001005F2A0208269F3901055F2D026465 9F34031E0300 9F2608112233445566\
              7788 9F270180 99088B68AF72199529B8 DFEE510AFFFF0102628D12000001 DFEE2601C0 9F02060000000001 00"
         ));
-        let answer = CardAnswer::parse(&data).unwrap();
+        let answer = Neo2CardAnswer::parse(&data).unwrap();
         assert!(answer.result.is(ResultCode::GO_ONLINE));
         assert!(answer.amount.is(&[0, 0, 0, 0, 1, 0]) && answer.currency.is(&[0x08, 0x26]));
         assert_eq!(answer.language_preference, Some(&b"de"[..]));
@@ -278,7 +278,7 @@ mod tests {
         let expected = format!("5718{}5A10{}", "AA".repeat(24), "BB".repeat(16));
         assert_eq!(hex::encode_upper(sealed.data.expose()), expected);
         assert_eq!(hex::encode_upper(sealed.ksn.expose()), "FFFF9876543210E00001");
-        let shown = "CardAnswer(Ok(Some(Contact)), Some(0004 the card asks for the issuer), error None, masked true, pin \
+        let shown = "Neo2CardAnswer(Ok(Some(Contact)), Some(0004 the card asks for the issuer), error None, masked true, pin \
                      true, encrypted 2)";
         assert_eq!(format!("{answer:?}"), shown);
     }
@@ -287,10 +287,10 @@ mod tests {
     fn a_tap_has_its_elements_in_templates() {
         let data = hex(&format!("C1 {KSN} FF81050F 9F26081122334455667788 9F270180 FF81061A57C118{}", "AA".repeat(24)));
         // 57 and its marker make the second template one byte longer than its length says, so the list is damaged.
-        assert!(CardAnswer::parse(&data).is_err());
+        assert!(Neo2CardAnswer::parse(&data).is_err());
         let data =
             hex(&format!("C1 {KSN} FF81050F 9F26081122334455667788 9F270180 FF81061B 57C118{}", "AA".repeat(24)));
-        let answer = CardAnswer::parse(&data).unwrap();
+        let answer = Neo2CardAnswer::parse(&data).unwrap();
         assert!(answer.chip.has_cryptogram());
         assert_eq!(answer.entry(), Ok(Some(EntryMode::NfcIcc)));
         assert!(answer.seal().is_ok());
@@ -305,7 +305,7 @@ mod tests {
             ("9F390180", Some(EntryMode::MagstripeAsFallback)),
             ("9F390101", None),
         ] {
-            assert_eq!(CardAnswer::parse(&hex(data)).unwrap().entry(), Ok(entry), "{data}");
+            assert_eq!(Neo2CardAnswer::parse(&hex(data)).unwrap().entry(), Ok(entry), "{data}");
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
     fn a_swipe_has_its_ksn_and_its_tracks_in_the_block() {
         for (is_aes, attribution, length) in [(false, "C8", 10), (true, "CA", 12)] {
             let data = hex(&format!("{attribution}DFEE25020011{}9F390190", swipe(is_aes)));
-            let answer = CardAnswer::parse(&data).unwrap();
+            let answer = Neo2CardAnswer::parse(&data).unwrap();
             assert_eq!(answer.entry(), Ok(Some(EntryMode::Magstripe)));
             assert_eq!(answer.masked_pan.as_ref().unwrap().as_str(), "4761********0119");
             assert!(answer.swiped_card_has_chip);
@@ -323,7 +323,7 @@ mod tests {
         }
         let mut damaged = hex(&format!("C8{}", swipe(false)));
         damaged[60] ^= 1;
-        assert!(CardAnswer::parse(&damaged).is_err(), "half an answer is not trusted");
+        assert!(Neo2CardAnswer::parse(&damaged).is_err(), "half an answer is not trusted");
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
             ("9F390105DFEE30010C".to_owned(), AttributionFault::Interface),
         ] {
             let data = hex(&data);
-            let answer = CardAnswer::parse(&data).unwrap();
+            let answer = Neo2CardAnswer::parse(&data).unwrap();
             assert_eq!(answer.interface(), Err(fault));
             assert_eq!(answer.seal().unwrap_err(), SealError::Attribution(fault));
         }
@@ -353,24 +353,24 @@ mod tests {
             (format!("DFEE120CFFFF9876543210E0000100005AC108{}", "AA".repeat(8)), SealError::Ciphertext(tag::PAN)),
         ] {
             let data = hex(&data);
-            assert_eq!(CardAnswer::parse(&data).unwrap().seal().unwrap_err(), error);
+            assert_eq!(Neo2CardAnswer::parse(&data).unwrap().seal().unwrap_err(), error);
         }
     }
 
     #[test]
     fn damaged_elements_are_refused() {
         for (data, error) in [
-            ("DFEE250104", MessageError::Malformed(tags::RESULT_CODE)),
-            ("DFEE2600", MessageError::Malformed(tags::ATTRIBUTION)),
-            ("FFEE1F0330FFFF", MessageError::Malformed(tags::ERROR_DATA)),
-            ("9F02", MessageError::Tlv(TlvError::Truncated { at: 0 })),
+            ("DFEE250104", Neo2MessageError::Malformed(tags::RESULT_CODE)),
+            ("DFEE2600", Neo2MessageError::Malformed(tags::ATTRIBUTION)),
+            ("FFEE1F0330FFFF", Neo2MessageError::Malformed(tags::ERROR_DATA)),
+            ("9F02", Neo2MessageError::Tlv(TlvError::Truncated { at: 0 })),
         ] {
-            assert_eq!(CardAnswer::parse(&hex(data)).unwrap_err(), error, "{data}");
+            assert_eq!(Neo2CardAnswer::parse(&hex(data)).unwrap_err(), error, "{data}");
         }
         let many = hex(&"57C108AAAAAAAAAAAAAAAA".repeat(17));
-        assert_eq!(CardAnswer::parse(&many).unwrap_err(), MessageError::TooMany);
+        assert_eq!(Neo2CardAnswer::parse(&many).unwrap_err(), Neo2MessageError::TooMany);
         let data = hex("C1FFEE1F04306A8210");
-        let error = CardAnswer::parse(&data).unwrap().error.unwrap();
+        let error = Neo2CardAnswer::parse(&data).unwrap().error.unwrap();
         assert_eq!(error, ErrorData { code: 0x30, card_status: 0x6A82, radio: 0x10 });
     }
 }

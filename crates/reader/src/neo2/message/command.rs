@@ -1,10 +1,10 @@
 //! The commands: CMD, SUB, data (readers: 4.2).
 
 use super::answer::KeySlot;
-use super::error::MessageError;
-use super::transaction::{Activation, CommandData, ContactStart, HostResponse, extend};
+use super::error::Neo2MessageError;
+use super::transaction::{Activation, ContactStart, DataField, HostResponse, extend};
 use crate::LocalTime;
-use pos_reader_link::neo2_link::{Direction, EncodedFrame, Frame, HeaderKind, encode_frame};
+use pos_reader_link::neo2_link::{EncodedFrame, HeaderKind, Neo2Direction, Neo2Frame, encode_frame};
 
 /// A command to the reader.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub enum Neo2Command<'a> {
     ApplyHostResponse(HostResponse<'a>),
     /// 61-01 as the answer to a call-back.
     ///
-    /// UNCERTAIN: the layout. Here it is the mode, the length of the choice with its low byte first, and the chosen line.
+    /// UNCERTAIN: the layout. Here it is the mode, the length of the choice with its low byte first, and the chosen
+    /// line.
     Displayed {
         /// The mode of the call-back.
         mode: u8,
@@ -152,7 +153,8 @@ const HEADER: HeaderKind = HeaderKind::Vivotech2;
 /// Key type of 62-01: DUKPT, with the card number that the reader holds. Type 11, with a clear card number from the
 /// host, is never used, because the agent has none (design: invariant 7).
 const PIN_FOR_OWN_PAN: u8 = 0x01;
-/// LED fields of 01-02 (number FF, status 00). UNCERTAIN: that every reader accepts them without a change of its lights.
+/// LED fields of 01-02 (number FF, status 00). UNCERTAIN: that every reader accepts them without a change of its
+/// lights.
 const LIGHTS: [u8; 2] = [0xFF, 0x00];
 
 impl<'a> Neo2Command<'a> {
@@ -225,14 +227,14 @@ impl<'a> Neo2Command<'a> {
     ///
     /// # Errors
     /// Fails if the data are longer than [`MAX_COMMAND_DATA`](super::MAX_COMMAND_DATA).
-    pub fn encode(&self) -> Result<EncodedFrame, MessageError> {
+    pub fn encode(&self) -> Result<EncodedFrame, Neo2MessageError> {
         let [command, sub_or_status] = self.code();
         let data = self.data()?;
-        Ok(encode_frame(Direction::Command, &Frame { header: HEADER, command, sub_or_status, data: &data })?)
+        Ok(encode_frame(Neo2Direction::Command, &Neo2Frame { header: HEADER, command, sub_or_status, data: &data })?)
     }
 
-    fn data(&self) -> Result<CommandData, MessageError> {
-        let mut data = CommandData::new();
+    fn data(&self) -> Result<DataField, Neo2MessageError> {
+        let mut data = DataField::new();
         let out = &mut data;
         match *self {
             Self::PollMode { on_demand } => extend(out, &[u8::from(on_demand)])?,
@@ -245,7 +247,8 @@ impl<'a> Neo2Command<'a> {
             Self::Displayed { mode, choice: None } => extend(out, &[mode, 0, 0])?,
             Self::RefusePin => extend(out, &[0x00])?,
             Self::EncryptedPin { most, least, message } => {
-                let length = u8::try_from(message.len()).map_err(|_| MessageError::Field("text for the display"))?;
+                let length =
+                    u8::try_from(message.len()).map_err(|_| Neo2MessageError::Field("text for the display"))?;
                 // The length of a card number is 0, because the reader has it.
                 extend(out, &[PIN_FOR_OWN_PAN, 0, most, least, length])?;
                 extend(out, message)?;
@@ -274,9 +277,9 @@ impl<'a> Neo2Command<'a> {
     ///
     /// # Errors
     /// Fails if the frame is not one of these commands with the data that it has here.
-    pub fn parse(frame: &Frame<'a>) -> Result<Self, MessageError> {
+    pub fn parse(frame: &Neo2Frame<'a>) -> Result<Self, Neo2MessageError> {
         let data = frame.data;
-        let length = MessageError::Length { bytes: data.len() };
+        let length = Neo2MessageError::Length { bytes: data.len() };
         Ok(match ([frame.command, frame.sub_or_status], data) {
             ([0x18, 0x01], []) => Self::Ping,
             ([0x29, 0x00], []) => Self::FirmwareVersion,
@@ -320,7 +323,7 @@ impl<'a> Neo2Command<'a> {
             ([0x25, 0x03], &[CENTURY, year, month, day]) => Self::SetDate(date_and_time([year, month, day], [0; 3])?),
             ([0x25, 0x04], []) => Self::GetDate,
             // An unknown command, or a known one with data of a wrong length.
-            (code, _) => return Err(MessageError::UnknownCommand(u16::from_be_bytes(code))),
+            (code, _) => return Err(Neo2MessageError::UnknownCommand(u16::from_be_bytes(code))),
         })
     }
 }
@@ -328,6 +331,6 @@ impl<'a> Neo2Command<'a> {
 /// The first two digits of the year in 25-03 and 25-04.
 const CENTURY: u8 = 0x20;
 
-fn date_and_time(date: [u8; 3], time: [u8; 3]) -> Result<LocalTime, MessageError> {
-    LocalTime::from_bcd(date, time).ok_or(MessageError::Field("date and time"))
+fn date_and_time(date: [u8; 3], time: [u8; 3]) -> Result<LocalTime, Neo2MessageError> {
+    LocalTime::from_bcd(date, time).ok_or(Neo2MessageError::Field("date and time"))
 }

@@ -1,12 +1,12 @@
 //! The reasons why bytes are not the expected message of NEO2, or why a message cannot be sent.
 
 use super::block::BlockFault;
-use pos_reader_link::neo2_link::EncodeError;
+use pos_reader_link::neo2_link::Neo2EncodeError;
 use pos_terms::emv::{Tag, TlvError};
 
 /// The reason why bytes are not the expected message, or why a message cannot be encoded. It never holds data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
+pub enum Neo2MessageError {
     /// The data are shorter or longer than their fixed parts.
     #[error("data of {bytes} bytes have a wrong length")]
     Length {
@@ -36,5 +36,5 @@ pub enum MessageError {
     TooMany,
     /// The message is too long to be sent.
     #[error(transparent)]
-    Encode(#[from] EncodeError),
+    Encode(#[from] Neo2EncodeError),
 }

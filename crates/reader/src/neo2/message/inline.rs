@@ -60,7 +60,8 @@ impl<'a> InlineElement<'a> {
     }
 }
 
-/// Calls `see` with every element at every depth, containers before their contents. Only a plain container has contents.
+/// Calls `see` with every element at every depth, containers before their contents. Only a plain container has
+/// contents.
 ///
 /// # Errors
 /// Returns the first fault. `see` has received the elements before it.

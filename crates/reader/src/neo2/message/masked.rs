@@ -12,8 +12,8 @@ use pos_terms::emv::{Tag, tag};
 
 /// The characters of a track that are read. Track 1 has at most 79, including sentinels and LRC (ISO/IEC 7813).
 const MAX_TRACK: usize = 80;
-/// So many digits in a row are a card number or more. A masked copy shows at most the first six and the last four, or an
-/// expiry date with a service code.
+/// So many digits in a row are a card number or more. A masked copy shows at most the first six and the last four, or
+/// an expiry date with a service code.
 const CLEAR_DIGITS: usize = 13;
 
 /// Returns the masked PAN of an element with marker A1, or of a swipe's block. Returns `None` for every other element,

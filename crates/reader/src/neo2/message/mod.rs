@@ -7,7 +7,7 @@
 //!         status · single ◀─ card_answer
 //! ```
 //!
-//! A response is used in this order: [`has_clear_card_data`], then its `parse`, then [`CardAnswer::seal`].
+//! A response is used in this order: [`has_clear_card_data`], then its `parse`, then [`Neo2CardAnswer::seal`].
 //!
 //! The simulated reader has a separate codec, so that one misreading cannot go unnoticed on both sides. Both share only
 //! the frames ([`pos_reader_link::neo2_link`]).
@@ -29,21 +29,21 @@ pub mod tags;
 mod transaction;
 
 pub use answer::{
-    EncryptionSwitch, KeyInfoAnswer, KeySlot, KeyState, KsnAnswer, PinAnswer, PinFailure, TypedCardAnswer, parse_clock,
-    text,
+    EncryptionSwitch, KeyInfoAnswer, KeySlot, KeyState, KsnAnswer, ManualCardAnswer, PinAnswer, PinFailure,
+    parse_clock, text,
 };
 pub use attribution::{Attribution, AttributionFault, Cipher, Interface, split};
 pub use block::{BlockFault, StripeBlock};
 pub use call_back::{CallBack, DisplayLine, DisplayMode, DisplayRequest, LineContent};
-pub use card_answer::{CardAnswer, ErrorData};
+pub use card_answer::{ErrorData, Neo2CardAnswer};
 pub use command::{ManualFlags, Neo2Command, StandardMessage};
-pub use error::MessageError;
+pub use error::Neo2MessageError;
 pub use icc::icc_data;
 pub use inline::{ElementForm, InlineElement, each};
 pub use masked::{has_clear_card_data, masked_block_pan, masked_pan};
-pub use sealed::{EncryptedElement, EncryptedElements, PinBlock, SealError, sred_block};
+pub use sealed::{EncryptedElement, EncryptedElements, SealError, SealedPinBlock, sred_block};
 pub use single::SingleValue;
-pub use status::{ResultCode, Status};
+pub use status::{ResponseStatus, ResultCode};
 pub use transaction::{
     Activation, ContactStart, Fallback, HostResponse, Interfaces, MAX_COMMAND_DATA, TransactionTerms,
 };

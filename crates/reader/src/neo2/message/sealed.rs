@@ -1,4 +1,4 @@
-//! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 4.4, 8).
+//! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 4.4, 8.1 and 8.2).
 
 use zeroize::Zeroize;
 
@@ -89,7 +89,7 @@ fn write_block(
 
 /// A sealed PIN, unchanged.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct PinBlock<'a> {
+pub struct SealedPinBlock<'a> {
     /// 99.
     pub block: &'a [u8],
     /// DFEE51.
@@ -97,16 +97,16 @@ pub struct PinBlock<'a> {
 }
 
 // This is a PIN, although sealed, so `Debug` shows only lengths.
-impl std::fmt::Debug for PinBlock<'_> {
+impl std::fmt::Debug for SealedPinBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { block, ksn } = self;
-        write!(f, "PinBlock({} and {} bytes)", block.len(), ksn.len())
+        write!(f, "SealedPinBlock({} and {} bytes)", block.len(), ksn.len())
     }
 }
 
-impl PinBlock<'_> {
+impl SealedPinBlock<'_> {
     /// Creates a copy that is wiped when dropped. Returns `None` if the block does not have the length that belongs to
-    /// the KSN's cipher: 8 bytes with TDES, 16 with AES (readers: 8).
+    /// the KSN's cipher: 8 bytes with TDES, 16 with AES (readers: 8.1 and 8.2).
     #[must_use]
     pub fn to_pin(self) -> Option<SealedPin> {
         let cipher = Cipher::of_ksn(self.ksn)?;
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_pin_block_fits_its_ksn() {
         for (block, ksn, fits) in [(8, 10, true), (16, 12, true), (8, 12, false), (16, 10, false), (8, 0, false)] {
-            let pin = PinBlock { block: &[0xAA; 16][..block], ksn: &[0xFF; 12][..ksn] };
+            let pin = SealedPinBlock { block: &[0xAA; 16][..block], ksn: &[0xFF; 12][..ksn] };
             assert_eq!(pin.to_pin().is_some(), fits, "{block} {ksn}");
         }
     }

@@ -1,6 +1,7 @@
 //! A value that must be the same wherever an answer has it.
 
-/// A value that has been seen, and whether another one has been seen too. It has no `Debug`, because a value may be a KSN.
+/// A value that has been seen, and whether another one has been seen too. It has no `Debug`, because a value may be a
+/// KSN.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SingleValue<T> {
     value: Option<T>,

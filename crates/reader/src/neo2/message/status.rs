@@ -2,7 +2,7 @@
 
 /// The status byte of a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Status(pub u8);
+pub struct ResponseStatus(pub u8);
 
 /// DFEE25: the result of a step of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ macro_rules! codes {
 }
 
 codes! {
-    Status, "2", "unknown status",
+    ResponseStatus, "2", "unknown status",
     OK = 0x00, "done";
     WRONG_HEADER = 0x01, "wrong header";
     UNKNOWN_COMMAND = 0x02, "unknown command";
@@ -54,7 +54,7 @@ codes! {
     FIRST_RESPONSE = 0x63, "the command runs, and its answer follows";
 }
 
-impl Status {
+impl ResponseStatus {
     /// Returns whether a second response with the data follows, for a command 60-10 to 60-12 or 62-xx (readers: 4.1).
     /// UNCERTAIN: whether 62-xx says so with 63 or with 00 and no data. The manual calls it "ACK" (NEO 2 Interface
     /// Developer's Guide 2019, 8.24.1).
@@ -90,16 +90,16 @@ mod tests {
     #[test]
     fn every_code_has_words_for_people() {
         for (status, shown) in [
-            (Status::OK, "00 done"),
-            (Status::TIMEOUT, "08 no card or no answer in time"),
-            (Status(0x99), "99 unknown status"),
+            (ResponseStatus::OK, "00 done"),
+            (ResponseStatus::TIMEOUT, "08 no card or no answer in time"),
+            (ResponseStatus(0x99), "99 unknown status"),
         ] {
             assert_eq!(format!("{status:?}"), shown);
         }
         assert_eq!(format!("{:?}", ResultCode::GO_ONLINE), "0004 the card asks for the issuer");
         assert_eq!(format!("{:?}", ResultCode(0x3001)), "3001 unknown result");
         assert!(ResultCode(0x3001).is_error() && !ResultCode::DECLINED.is_error());
-        assert!(Status::FIRST_RESPONSE.is_first_of_two(&[]) && Status::OK.is_first_of_two(&[]));
-        assert!(!Status::OK.is_first_of_two(&[0]) && !Status::NO_DATA.is_first_of_two(&[]));
+        assert!(ResponseStatus::FIRST_RESPONSE.is_first_of_two(&[]) && ResponseStatus::OK.is_first_of_two(&[]));
+        assert!(!ResponseStatus::OK.is_first_of_two(&[0]) && !ResponseStatus::NO_DATA.is_first_of_two(&[]));
     }
 }

@@ -1,10 +1,10 @@
 //! The data of the commands for a card: what is paid, and the gateway's answer (readers: 4.2). The elements follow the
 //! order of the published frame for 02-40.
 
-use super::error::MessageError;
+use super::error::Neo2MessageError;
 use super::tags;
 use crate::LocalTime;
-use pos_reader_link::neo2_link::EncodeError;
+use pos_reader_link::neo2_link::Neo2EncodeError;
 use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
 /// Maximum length of a command's data: the scripts of a gateway (512), the other host elements, and room for the fields
@@ -12,7 +12,7 @@ use pos_terms::emv::{Tag, TlvError, tag, tlv};
 pub const MAX_COMMAND_DATA: usize = 1024;
 
 /// A buffer for the data of a command.
-pub(super) type CommandData = heapless::Vec<u8, MAX_COMMAND_DATA>;
+pub(super) type DataField = heapless::Vec<u8, MAX_COMMAND_DATA>;
 
 /// Amount, currency and type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct TransactionTerms {
 }
 
 impl TransactionTerms {
-    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut DataField) -> Result<(), Neo2MessageError> {
         tlv::push(out, tag::TRANSACTION_TYPE, &[self.transaction_type])?;
         tlv::push(out, tag::AMOUNT_AUTHORISED, &self.amount)?;
         if let Some(other) = self.other_amount {
@@ -47,10 +47,10 @@ impl TransactionTerms {
         Ok(())
     }
 
-    pub(super) fn parse(tlvs: &[u8]) -> Result<Self, MessageError> {
+    pub(super) fn parse(tlvs: &[u8]) -> Result<Self, Neo2MessageError> {
         let at = match (optional(tlvs, tag::TRANSACTION_DATE)?, optional(tlvs, tag::TRANSACTION_TIME)?) {
             (Some(date), Some(time)) => {
-                Some(LocalTime::from_bcd(date, time).ok_or(MessageError::Malformed(tag::TRANSACTION_DATE))?)
+                Some(LocalTime::from_bcd(date, time).ok_or(Neo2MessageError::Malformed(tag::TRANSACTION_DATE))?)
             }
             _ => None,
         };
@@ -119,7 +119,7 @@ pub struct Activation {
 }
 
 impl Activation {
-    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut DataField) -> Result<(), Neo2MessageError> {
         extend(out, &[self.timeout_s])?;
         self.terms.push(out)?;
         if let Some(interfaces) = self.interfaces {
@@ -131,8 +131,8 @@ impl Activation {
         Ok(())
     }
 
-    pub(super) fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let (timeout_s, tlvs) = data.split_first().ok_or(MessageError::Length { bytes: data.len() })?;
+    pub(super) fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
+        let (timeout_s, tlvs) = data.split_first().ok_or(Neo2MessageError::Length { bytes: data.len() })?;
         Ok(Self {
             timeout_s: *timeout_s,
             terms: TransactionTerms::parse(tlvs)?,
@@ -157,15 +157,15 @@ pub struct ContactStart {
 
 impl ContactStart {
     /// UNCERTAIN: the order of the bytes of both times. In DFEF3C and 83-41 the high byte comes first.
-    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut DataField) -> Result<(), Neo2MessageError> {
         extend(out, &[u8::from(self.fallback)])?;
         extend(out, &self.card_s.to_be_bytes())?;
         extend(out, &self.next_command_s.to_be_bytes())?;
         self.terms.push(out)
     }
 
-    pub(super) fn parse(data: &[u8]) -> Result<Self, MessageError> {
-        let length = MessageError::Length { bytes: data.len() };
+    pub(super) fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
+        let length = Neo2MessageError::Length { bytes: data.len() };
         let (&[fallback, a, b, c, d], tlvs) = data.split_first_chunk().ok_or(length)?;
         Ok(Self {
             fallback: fallback != 0,
@@ -190,7 +190,7 @@ pub struct HostResponse<'a> {
 }
 
 impl<'a> HostResponse<'a> {
-    pub(super) fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
+    pub(super) fn push(&self, out: &mut DataField) -> Result<(), Neo2MessageError> {
         tlv::push(out, tag::AUTHORISATION_RESPONSE_CODE, &self.arc)?;
         if let Some(data) = self.authentication {
             tlv::push(out, tag::ISSUER_AUTHENTICATION_DATA, data)?;
@@ -198,7 +198,7 @@ impl<'a> HostResponse<'a> {
         extend(out, self.scripts)
     }
 
-    pub(super) fn parse(data: &'a [u8]) -> Result<Self, MessageError> {
+    pub(super) fn parse(data: &'a [u8]) -> Result<Self, Neo2MessageError> {
         let mut scripts = &[][..];
         let mut at = 0;
         for object in tlv::walk(data) {
@@ -221,18 +221,18 @@ impl<'a> HostResponse<'a> {
 }
 
 /// Appends a field without a tag.
-pub(super) fn extend(out: &mut CommandData, field: &[u8]) -> Result<(), MessageError> {
+pub(super) fn extend(out: &mut DataField, field: &[u8]) -> Result<(), Neo2MessageError> {
     let bytes = out.len() + field.len();
-    out.extend_from_slice(field).map_err(|_| EncodeError::TooLong { bytes }.into())
+    out.extend_from_slice(field).map_err(|_| Neo2EncodeError::TooLong { bytes }.into())
 }
 
 /// Returns the value of a required element of fixed length.
-pub(super) fn need<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<[u8; N], MessageError> {
-    optional(tlvs, tag)?.ok_or(MessageError::Missing(tag))
+pub(super) fn need<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<[u8; N], Neo2MessageError> {
+    optional(tlvs, tag)?.ok_or(Neo2MessageError::Missing(tag))
 }
 
 /// Returns the value of an element of fixed length, if it is there.
-pub(super) fn optional<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<Option<[u8; N]>, MessageError> {
+pub(super) fn optional<const N: usize>(tlvs: &[u8], tag: Tag) -> Result<Option<[u8; N]>, Neo2MessageError> {
     let value: Result<Option<&[u8]>, TlvError> = tlv::find(tlvs, tag);
-    value?.map(|value| value.try_into().map_err(|_| MessageError::Malformed(tag))).transpose()
+    value?.map(|value| value.try_into().map_err(|_| Neo2MessageError::Malformed(tag))).transpose()
 }
