@@ -9,8 +9,6 @@ macro_rules! tags {
 tags! {
     /// KSN of the card data.
     KSN = 0xDF_EE12;
-    /// The elements that the answer shall have.
-    OUTPUT_TAGS = 0xDF_EE1A;
     /// The block of a swipe in the "enhanced format".
     STRIPE_BLOCK = 0xDF_EE23;
     /// Result code, two bytes.
@@ -35,9 +33,8 @@ tags! {
     INTERFACES = 0xDF_EF37;
     /// Fallback, and the time to wait for the next command.
     FALLBACK = 0xDF_EF3C;
-    /// The lengths of tracks and PAN in DFEF4D.
-    TRACK_LENGTHS = 0xDF_EF4C;
-    /// Tracks and PAN one after the other. UNCERTAIN: whether they carry a marker when they are encrypted.
+    /// Tracks and PAN one after the other; DFEF4C has their lengths. UNCERTAIN: whether they carry a marker when they
+    /// are encrypted.
     TRACKS = 0xDF_EF4D;
     /// ID TECH's group of other elements.
     GROUP = 0xFF_EE01;
