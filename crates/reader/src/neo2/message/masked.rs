@@ -36,9 +36,9 @@ pub fn masked_block_pan(block: &StripeBlock<'_>) -> Option<MaskedPan> {
     [block.masked[1], block.masked[0]].into_iter().find_map(|track| MaskedPan::new(&text_pan(track)))
 }
 
-/// Returns whether the data of a response contain unencrypted card data: tracks, 56, 57, 5A, 58, 9F6B, the PIN data 99
-/// without a PIN's KSN, an unmasked "masked" element, or an "encrypted" one that can be read. A damaged answer is not
-/// judged, because its bytes have no meaning, and none of them is used.
+/// Returns whether the data of a response contain unencrypted card data: tracks, 56, 57, 5A, 58, 9F6B, or the PIN data
+/// 99 without a PIN's KSN. An unmasked "masked" element and an "encrypted" one that can be read count too. A damaged
+/// answer is not judged, because its bytes have no meaning, and none of them is used.
 ///
 /// This check comes before the data are read in any other way.
 #[must_use]
@@ -105,9 +105,9 @@ fn is_unmasked(element: &InlineElement<'_>) -> bool {
     has_clear_digits(value.iter().map(|byte| char::from(byte & 0x7F))) || (is_binary && has_clear_digits(digits(value)))
 }
 
-/// Returns whether an "encrypted" element can be read: as a track in ASCII, or as the plaintext that belongs there. That
-/// is the whole element with its tag and length, filled with zeros (readers: 4.4). By chance, less than one ciphertext
-/// in ten million looks so.
+/// Returns whether an "encrypted" element can be read: as a track in ASCII, or as the plaintext that belongs there. The
+/// plaintext is the whole element with its tag and length, filled with zeros (readers: 4.4). By chance, less than one
+/// ciphertext in ten million looks so.
 fn is_unencrypted(element: &InlineElement<'_>) -> bool {
     let is_plaintext = || {
         let object = tlv::walk(element.value).next()?.ok().filter(|object| object.tag == element.tag)?;
