@@ -16,8 +16,11 @@ fn hex(text: &str) -> Vec<u8> {
     hex::decode(text.replace([' ', '\n'], "")).unwrap()
 }
 
-/// Returns the frames (CMD, second byte, data) and faults of a stream that is followed by silence.
-fn decode(direction: Neo2Direction, stream: &[u8]) -> (Vec<(u8, u8, Vec<u8>)>, Vec<Neo2LinkFault>) {
+/// CMD, the second byte, and the data.
+type OwnedFrame = (u8, u8, Vec<u8>);
+
+/// Returns the frames and faults of a stream that is followed by silence.
+fn decode(direction: Neo2Direction, stream: &[u8]) -> (Vec<OwnedFrame>, Vec<Neo2LinkFault>) {
     let (mut frames, mut faults) = (Vec::new(), Vec::new());
     let mut on = |received: Neo2Received<'_>| match received {
         Neo2Received::Frame(frame) => frames.push((frame.command, frame.sub_or_status, frame.data.to_vec())),
