@@ -4,7 +4,7 @@
 
 use pos_reader::keys;
 use pos_reader::neo2::message::{
-    CallBack, EncryptionSwitch, KeyInfoAnswer, KsnAnswer, ManualCardAnswer, Neo2CardAnswer, Neo2Command, PinAnswer,
+    CallBack, EncryptionSwitch, KeyInfoAnswer, KsnAnswer, ManualCardAnswer, Neo2CardAnswer, Neo2Command, Neo2PinAnswer,
     has_clear_card_data, icc_data, parse_clock, text,
 };
 use pos_reader_link::neo2_link::{
@@ -75,7 +75,7 @@ fn answer_holds(frame: &Neo2Frame<'_>) {
     {
         sealed_holds(&sealed);
     }
-    if let Ok(PinAnswer::Entered(pin)) = PinAnswer::parse(data) {
+    if let Ok(Neo2PinAnswer::Entered(pin)) = Neo2PinAnswer::parse(data) {
         pin_holds(&pin);
     }
     if let Ok(keys) = KeyInfoAnswer::parse(data) {

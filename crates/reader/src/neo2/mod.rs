@@ -8,7 +8,7 @@
 //! | chip | 60-10, 60-11, then 60-12 with the gateway's answer; 61-01 call-backs between | 63 first, then `Neo2CardAnswer` |
 //! | tap | 02-40 (03-40 after a tap that the reader began by itself) | `Neo2CardAnswer` |
 //! | swipe | 02-40 | `Neo2CardAnswer` with DFEE23 |
-//! | PIN outside of EMV | 62-01, for the card that the reader holds | first response, then `PinAnswer` |
+//! | PIN outside of EMV | 62-01, for the card that the reader holds | first response, then `Neo2PinAnswer` |
 //! | manual entry | 83-41 | `ManualCardAnswer` |
 //! | text | 01-02, the reader's own texts only; other texts need a signature (62-05) | status |
 //! | cancel | 05-01 for 02-xx and 60-xx, 62-00 for 62-xx | status, and the cancelled command's own answer |

@@ -166,7 +166,7 @@ pub fn parse_clock(date: &[u8], time: &[u8]) -> Result<LocalTime, Neo2MessageErr
 
 /// The answer to 62-01 (readers: 4.2).
 #[derive(Debug)]
-pub enum PinAnswer {
+pub enum Neo2PinAnswer {
     /// The sealed PIN.
     Entered(SealedPin),
     /// State 01: the cardholder pressed cancel.
@@ -196,7 +196,7 @@ impl std::fmt::Debug for PinFailure {
     }
 }
 
-impl PinAnswer {
+impl Neo2PinAnswer {
     /// Reads the data: state, KSN and PIN block. Both are hexadecimal digits in ASCII, 20 and 16 of them with TDES, 24
     /// and 32 with AES.
     ///
@@ -309,23 +309,26 @@ mod tests {
 
     #[test]
     fn a_pin_is_a_state_and_digits() {
-        let entered = |ksn: &str, block: &str| PinAnswer::parse(&[b"\0", ksn.as_bytes(), block.as_bytes()].concat());
-        let Ok(PinAnswer::Entered(pin)) = entered("FFFF0102628D12000001", "8B68AF72199529B8") else { panic!("a PIN") };
+        let entered =
+            |ksn: &str, block: &str| Neo2PinAnswer::parse(&[b"\0", ksn.as_bytes(), block.as_bytes()].concat());
+        let Ok(Neo2PinAnswer::Entered(pin)) = entered("FFFF0102628D12000001", "8B68AF72199529B8") else {
+            panic!("a PIN")
+        };
         assert_eq!(hex::encode_upper(pin.ksn.expose()), "FFFF0102628D12000001");
         assert_eq!(hex::encode_upper(pin.block.expose()), "8B68AF72199529B8");
-        let Ok(PinAnswer::Entered(pin)) = entered(&"0f".repeat(12), &"AB".repeat(16)) else { panic!("a PIN") };
+        let Ok(Neo2PinAnswer::Entered(pin)) = entered(&"0f".repeat(12), &"AB".repeat(16)) else { panic!("a PIN") };
         assert_eq!((pin.ksn.expose().len(), pin.block.expose().len()), (12, 16));
         assert_eq!(format!("{pin:?}"), "SealedPin { block: [16 sealed bytes], ksn: [12 sealed bytes] }");
         for (ksn, block) in [(20, 32), (24, 16), (20, 15), (0, 0), (20, 0)] {
             assert!(entered(&"0".repeat(ksn), &"0".repeat(block)).is_err(), "{ksn} {block}");
         }
         assert!(entered("FFFF0102628D1200000G", "8B68AF72199529B8").is_err());
-        assert!(PinAnswer::parse(&[]).is_err());
-        assert!(matches!(PinAnswer::parse(&[1]), Ok(PinAnswer::Cancelled)));
-        assert!(matches!(PinAnswer::parse(&[2]), Ok(PinAnswer::CancelledByHost)));
-        assert!(matches!(PinAnswer::parse(&[5]), Ok(PinAnswer::NoKey)));
-        assert!(matches!(PinAnswer::parse(&[6]), Ok(PinAnswer::NoKey)));
-        assert_eq!(format!("{:?}", PinAnswer::parse(&[4]).unwrap()), "Failed(04 the reader has no card number)");
+        assert!(Neo2PinAnswer::parse(&[]).is_err());
+        assert!(matches!(Neo2PinAnswer::parse(&[1]), Ok(Neo2PinAnswer::Cancelled)));
+        assert!(matches!(Neo2PinAnswer::parse(&[2]), Ok(Neo2PinAnswer::CancelledByHost)));
+        assert!(matches!(Neo2PinAnswer::parse(&[5]), Ok(Neo2PinAnswer::NoKey)));
+        assert!(matches!(Neo2PinAnswer::parse(&[6]), Ok(Neo2PinAnswer::NoKey)));
+        assert_eq!(format!("{:?}", Neo2PinAnswer::parse(&[4]).unwrap()), "Failed(04 the reader has no card number)");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub mod tags;
 mod transaction;
 
 pub use answer::{
-    EncryptionSwitch, KeyInfoAnswer, KeySlot, KeyState, KsnAnswer, ManualCardAnswer, PinAnswer, PinFailure,
+    EncryptionSwitch, KeyInfoAnswer, KeySlot, KeyState, KsnAnswer, ManualCardAnswer, Neo2PinAnswer, PinFailure,
     parse_clock, text,
 };
 pub use attribution::{Attribution, AttributionFault, Cipher, Interface, split};
