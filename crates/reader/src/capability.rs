@@ -29,7 +29,8 @@ capabilities! {
     AmountEntry = "let the customer type an amount";
     TipEntry = "ask for a tip";
     Texts = "show the agent's texts";
-    Clock = "set and report their clock";
+    ClockReading = "report their clock";
+    DateApart = "set their date only by a command of its own";
     ConfigurationFiles = "name their programs or configuration files";
     SlotEvents = "report a card in the slot by themselves";
     EndsWait = "end the wait for a tap when a card is inserted or swiped";

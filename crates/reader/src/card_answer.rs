@@ -5,9 +5,11 @@ use pos_terms::card::{ChipElements, MaskedPan, SealedCard, SealedPin, Wiped};
 use pos_terms::emv::tlv::Tlv;
 use pos_terms::emv::{TlvError, tag};
 
-/// Maximum number of pieces of one sealed block. A NEO2 reader encrypts each element by itself, and its answer names at
-/// most five of them in two pieces each.
-const MAX_PIECES: usize = 12;
+/// Maximum number of pieces of one sealed block. Some readers encrypt each element by itself. There are about ten kinds of
+/// sensitive elements, and a tap may give some of them twice.
+const MAX_PIECES: usize = 16;
+/// Maximum length of the head of a piece: a tag of three bytes and a length of three.
+const MAX_HEAD: usize = 6;
 
 /// The card's decision, which a reader sends as the template around the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +59,8 @@ pub struct CardElements<'a> {
     pub pos_entry_mode: Option<&'a [u8]>,
     /// `true` if the family reports that the card was tapped in magstripe mode.
     pub magstripe_mode: bool,
+    /// `true` if the family reports that the card was inserted, in the answer to a wait on every interface.
+    pub inserted: bool,
     /// The first masked copy that is a PAN.
     pub masked_pan: Option<MaskedPan>,
     /// The sealed card data. If there are several blocks, the last one counts.
@@ -155,9 +159,16 @@ impl<'a> FirstApplication<'a> {
 /// Sealed card data in pieces, with the KSN. The pieces are joined when they are copied.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealedBlock<'a> {
-    pieces: heapless::Vec<&'a [u8], MAX_PIECES>,
+    pieces: heapless::Vec<SealedPiece<'a>, MAX_PIECES>,
     /// The KSN.
     pub ksn: &'a [u8],
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct SealedPiece<'a> {
+    /// The tag and length of an element that was encrypted by itself.
+    head: heapless::Vec<u8, MAX_HEAD>,
+    data: &'a [u8],
 }
 
 // This is card data, although sealed, so `Debug` shows only lengths.
@@ -172,13 +183,20 @@ impl<'a> SealedBlock<'a> {
     /// Joins these pieces, or returns `None` if there are more than a reader has.
     #[must_use]
     pub fn new(pieces: &[&'a [u8]], ksn: &'a [u8]) -> Option<Self> {
-        Some(Self { pieces: heapless::Vec::from_slice(pieces).ok()?, ksn })
+        let mut block = Self { pieces: heapless::Vec::new(), ksn };
+        pieces.iter().all(|piece| block.push(&[], piece)).then_some(block)
+    }
+
+    /// Adds a piece with a head before it. Returns `false` if the block or the head is full.
+    #[must_use]
+    pub(crate) fn push(&mut self, head: &[u8], data: &'a [u8]) -> bool {
+        heapless::Vec::from_slice(head).is_ok_and(|head| self.pieces.push(SealedPiece { head, data }).is_ok())
     }
 
     /// Returns whether there are no data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pieces.iter().all(|piece| piece.is_empty())
+        self.pieces.iter().all(|piece| piece.data.is_empty())
     }
 
     /// Creates a copy that is wiped when dropped. Returns `None` if the data are empty or too long, or if the KSN does
@@ -187,7 +205,8 @@ impl<'a> SealedBlock<'a> {
         if self.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
             return None;
         }
-        Some(SealedCard { data: Wiped::joined(&self.pieces)?, ksn: Wiped::copy_of(self.ksn)? })
+        let pieces = self.pieces.iter().flat_map(|piece| [&piece.head[..], piece.data]);
+        Some(SealedCard { data: Wiped::joined(pieces)?, ksn: Wiped::copy_of(self.ksn)? })
     }
 }
 

@@ -4,8 +4,8 @@
 
 use crate::NotEncrypting;
 use crate::card_answer::{AnswerTemplate, CardElements, SealedBlock, TransactionAnswer};
-use crate::family::{OwnTag, TransactionData, TypedCard};
-use crate::masked_pan::{MAX_TRACK2, masked_typed_pan};
+use crate::family::{OwnTag, Speaker, TransactionData, TypedCard};
+use crate::masked_pan::MAX_TRACK2;
 use pos_terms::card::{
     self, CardFacts, Cvm, EntryMode, FirstAnswer, LeftOut, MAX_SEALED, MaskedPan, Presented, SealedCard, SealedPin,
     Wiped,
@@ -46,8 +46,8 @@ pub(crate) struct ChipSettings<'a> {
     pub(crate) icc_masked_tags: bool,
     /// The vendor's own tags that go into `pos.iccDataRequest`.
     pub(crate) icc_private_tags: &'a [Tag],
-    /// The kind of each of the vendor's own tags.
-    pub(crate) kind_of: &'a dyn Fn(Tag) -> OwnTag,
+    /// The family, which selects the elements for the gateway.
+    pub(crate) speaker: &'a dyn Speaker,
     /// `true` if the reader asks for an online PIN only after it has reported the card.
     pub(crate) asks_pin_later: bool,
 }
@@ -106,7 +106,7 @@ pub(crate) fn chip(
         (None, FirstAnswer::Declined) => SealedCard { data: Wiped::default(), ksn: Wiped::default() },
         (None, FirstAnswer::GoOnline) => return Err(UnusableCard::NotEncrypting(NotEncrypting::Nothing)),
     };
-    let icc = for_host(tlvs, settings.icc_masked_tags, settings.icc_private_tags, settings.kind_of)?;
+    let icc = settings.speaker.for_host(tlvs, settings.icc_masked_tags, settings.icc_private_tags)?;
     Ok((Presented { facts, card, pin, icc, first_answer }, pin_is))
 }
 
@@ -153,7 +153,10 @@ pub struct SwipedCard {
     /// The masked track 2, unchanged. A reader may need it again for the PIN.
     masked_track2: Wiped<MAX_TRACK2>,
     pan: Option<MaskedPan>,
-    service_code: ServiceCode,
+    /// `true` if the card has a chip.
+    has_chip: bool,
+    /// `None` if the reader masks the service code.
+    service_code: Option<ServiceCode>,
 }
 
 // This is card data, although masked or sealed, so `Debug` shows none of it.
@@ -188,12 +191,25 @@ impl SwipedCard {
         // After the separator come four digits of expiry date, then the service code (readers: 2.9).
         let separator = track.iter().position(|byte| *byte == b'=')?;
         let service_code = std::str::from_utf8(track.get(separator + 5..separator + 8)?).ok()?;
+        let service_code = ServiceCode::new(service_code)?;
         Some(Self {
             sealed: sealed.to_card()?,
             masked_track2: Wiped::copy_of(track)?,
             pan,
-            service_code: ServiceCode::new(service_code)?,
+            has_chip: service_code.has_chip(),
+            service_code: Some(service_code),
         })
+    }
+
+    /// Reads a swipe whose service code the reader masks. The reader says whether the card has a chip.
+    pub(crate) fn without_service_code(
+        pan: Option<MaskedPan>,
+        has_chip: bool,
+        sealed: Option<&SealedBlock<'_>>,
+    ) -> Result<Self, UnusableSwipe> {
+        let sealed = sealed.filter(|sealed| !sealed.is_empty()).ok_or(UnusableSwipe::NotSealed)?;
+        let sealed = sealed.to_card().ok_or(UnusableSwipe::Unreadable)?;
+        Ok(Self { sealed, masked_track2: Wiped::default(), pan, has_chip, service_code: None })
     }
 
     /// Returns the masked track 2 for the reader that sent it.
@@ -203,11 +219,12 @@ impl SwipedCard {
 
     /// Returns whether the card has a chip, which must then be used.
     pub(crate) fn has_chip(&self) -> bool {
-        self.service_code.has_chip()
+        self.has_chip
     }
 
+    /// Returns whether the holder enters a PIN. Without a service code this is unknown, and the holder signs.
     pub(crate) fn pin_rule(&self) -> PinRule {
-        self.service_code.wants_pin()
+        self.service_code.map_or(PinRule::NotAsked, ServiceCode::wants_pin)
     }
 
     pub(crate) fn present(self, entry: EntryMode, pin: Option<SealedPin>) -> Presented {
@@ -217,10 +234,9 @@ impl SwipedCard {
 }
 
 /// Returns a typed card, or `None` if its number came without sealed data.
-pub(crate) fn typed(typed: &TypedCard<'_>) -> Option<Presented> {
-    let sealed = typed.sealed.as_ref()?.to_card()?;
+pub(crate) fn typed(typed: TypedCard) -> Option<Presented> {
     // The shop decides how to verify the holder of a typed card. The reader does no verification here.
-    Some(without_chip(EntryMode::Manual, masked_typed_pan(typed.masked_pan), None, sealed, None))
+    Some(without_chip(EntryMode::Manual, typed.pan, None, typed.sealed?, None))
 }
 
 fn without_chip(

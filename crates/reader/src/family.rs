@@ -11,13 +11,14 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::capability::Capability;
-use crate::card_answer::{ApplicationChoice, CardElements, PinBlock, TransactionAnswer};
-use crate::card_read::{SwipedCard, UnusableSwipe};
+use crate::card_answer::{ApplicationChoice, CardElements, TransactionAnswer};
+use crate::card_read::{self, SwipedCard, UnusableSwipe};
 use crate::config::TipEntry;
 use crate::outbox::Frame;
 use crate::{Arm, ConfigFile, LocalTime, ReaderLanguage};
 use pos_reader_link::apdu_link::EncodeError;
-use pos_terms::emv::Tag;
+use pos_terms::card::{MAX_SEALED, MaskedPan, SealedCard, SealedPin, Wiped};
+use pos_terms::emv::{Tag, TlvError};
 use pos_terms::money::{Amount, Currency};
 
 /// Maximum number of frames of one command. A command of Miura MPI has at most five packets.
@@ -88,6 +89,8 @@ pub enum ReaderQuestion<'a> {
     CardStatus,
     /// Set the clock.
     ClockSet(LocalTime),
+    /// Set the date, in a family that sets date and time by two commands.
+    DateSet(LocalTime),
     /// Report the clock.
     ClockGet,
     /// Report which keys are present.
@@ -170,6 +173,8 @@ pub enum CommandPurpose {
     CardStatus,
     /// [`ReaderQuestion::ClockSet`].
     ClockSet,
+    /// [`ReaderQuestion::DateSet`].
+    DateSet,
     /// [`ReaderQuestion::ClockGet`].
     ClockGet,
     /// [`ReaderQuestion::KeyStatus`].
@@ -201,7 +206,7 @@ impl CommandPurpose {
     /// Returns whether the command is independent of the current state. Its answer changes nothing, but a reader that
     /// does not answer it counts as lost.
     pub(crate) fn is_aside(self) -> bool {
-        matches!(self, Self::ClockSet | Self::CardStatus | Self::Show | Self::ForgetTyped)
+        matches!(self, Self::ClockSet | Self::DateSet | Self::CardStatus | Self::Show | Self::ForgetTyped)
     }
 
     /// Returns whether the cardholder takes part in the command, so that only an abort ends it.
@@ -228,6 +233,7 @@ impl ReaderQuestion<'_> {
             Self::Abort(_) => CommandPurpose::StartUp(StartUpStep::Abort),
             Self::CardStatus => CommandPurpose::CardStatus,
             Self::ClockSet(_) => CommandPurpose::ClockSet,
+            Self::DateSet(_) => CommandPurpose::DateSet,
             Self::ClockGet => CommandPurpose::ClockGet,
             Self::KeyStatus => CommandPurpose::KeyStatus,
             Self::Show(_) => CommandPurpose::Show,
@@ -250,8 +256,12 @@ pub enum StartUpStep {
     Abort,
     /// Ask for the reader's identity, and bring the reader to a known state.
     Identity,
+    /// Ask for model and firmware, if the identity does not include them.
+    Firmware,
     /// Ask which keys are present ([`ReaderQuestion::KeyStatus`]).
     Keys,
+    /// Ask whether the encryption is switched on, if the keys do not show it.
+    Encryption,
     /// Ask for the reader's capabilities.
     Capabilities,
     /// Ask for names and versions of the configuration files.
@@ -355,6 +365,14 @@ pub trait Speaker: Send {
 
     /// Returns the kind of one of the family's own tags.
     fn kind_of(&self, tag: Tag) -> OwnTag;
+
+    /// Selects the elements of a card's answer for `pos.iccDataRequest` ([`card_read::for_host`]).
+    ///
+    /// # Errors
+    /// Fails if `tlvs` are no list of elements, or if the selected ones are longer than the gateway accepts.
+    fn for_host(&self, tlvs: &[u8], masked_too: bool, private: &[Tag]) -> Result<Wiped<MAX_SEALED>, TlvError> {
+        card_read::for_host(tlvs, masked_too, private, &|tag| self.kind_of(tag))
+    }
 }
 
 /// The kind of a family's own tag.
@@ -393,19 +411,30 @@ pub enum MessageMeaning<'a> {
     ClearCardData,
     /// The answer to the abort.
     AbortDone {
-        /// `true` if the aborted command will not be answered separately.
-        with_command: bool,
+        /// Whether the aborted command is answered too.
+        command: AbortedCommand,
     },
     /// The answer to the awaited command.
     Answer(CommandAnswer<'a>),
     /// The reader has begun the awaited command, and its answer follows.
     Begun,
+    /// The reader asks something that the family itself answers with these frames.
+    Reply(CommandFrames),
     /// A message of the reader's own.
     Event(ReaderNotice<'a>),
     /// The message was not understood. The field describes why.
     NotUnderstood(&'static str),
     /// An answer that is not awaited, or a message without a meaning here.
     Nothing,
+}
+
+/// Whether an aborted command is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbortedCommand {
+    /// It is answered.
+    Answers,
+    /// It may be answered. The session waits a moment for it.
+    MayAnswer,
 }
 
 /// The answer to a command.
@@ -426,6 +455,13 @@ pub enum CommandAnswer<'a> {
         /// The configuration files or programs, if the answer names them.
         files: Vec<ConfigFile>,
     },
+    /// Model and firmware.
+    Firmware {
+        /// The model.
+        model: String,
+        /// The firmware version.
+        firmware: String,
+    },
     /// Which keys are present.
     Keys(KeyStatus),
     /// Whether long commands are accepted.
@@ -439,10 +475,12 @@ pub enum CommandAnswer<'a> {
     Time(LocalTime),
     /// A card's answer.
     Card(TransactionAnswer<'a>),
+    /// A swipe, in the answer to a wait on every interface.
+    Swiped(Result<SwipedCard, UnusableSwipe>),
     /// The answer to the request for an online PIN.
-    Pin(PinAnswer<'a>),
+    Pin(PinAnswer),
     /// A typed card.
-    Typed(TypedCard<'a>),
+    Typed(TypedCard),
     /// Typed digits.
     Digits(&'a [u8]),
     /// The command has no result.
@@ -459,9 +497,9 @@ pub struct KeyStatus {
 }
 
 /// The result of a PIN entry.
-pub enum PinAnswer<'a> {
-    /// The sealed PIN.
-    Entered(PinBlock<'a>),
+pub enum PinAnswer {
+    /// The sealed PIN, or `None` if block or KSN has a wrong length.
+    Entered(Option<SealedPin>),
     /// The cardholder cancelled, or did not enter a PIN in time.
     Cancelled,
     /// The cardholder continued without a PIN.
@@ -471,11 +509,13 @@ pub enum PinAnswer<'a> {
 }
 
 /// A typed card.
-pub struct TypedCard<'a> {
-    /// The masked PAN, as ASCII.
-    pub masked_pan: &'a [u8],
+pub struct TypedCard {
+    /// The masked PAN.
+    pub pan: Option<MaskedPan>,
+    /// `true` if the PAN came back unmasked.
+    pub is_clear: bool,
     /// The sealed data, if the reader has sent them.
-    pub sealed: Option<crate::card_answer::SealedBlock<'a>>,
+    pub sealed: Option<SealedCard>,
 }
 
 /// The reason why a command has no result.

@@ -37,7 +37,7 @@ impl<const N: usize> Wiped<N> {
 
     /// Copies `pieces` one after another, or returns `None` if they have more than `N` bytes.
     #[must_use]
-    pub fn joined(pieces: &[&[u8]]) -> Option<Self> {
+    pub fn joined<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> Option<Self> {
         let mut wiped = Self::default();
         for piece in pieces {
             wiped.0.extend_from_slice(piece).ok()?;

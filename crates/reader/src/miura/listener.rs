@@ -8,9 +8,10 @@ use super::message::{
 use super::settings::MiuraSettings;
 use crate::card_read::SwipedCard;
 use crate::family::{
-    CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, FailureKind, KeyStatus, Listener,
-    MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
+    AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, FailureKind, KeyStatus,
+    Listener, MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
+use crate::masked_pan::{is_clear_typed_pan, masked_typed_pan};
 
 /// Reads the messages of Miura MPI.
 pub(super) struct MiuraListener {
@@ -42,7 +43,7 @@ impl Listener for MiuraListener {
         // While an ABORT is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to
         // the ABORT (readers: 2.8).
         if awaited.abort && body.is_empty() && status == StatusWord::OK {
-            return MessageMeaning::AbortDone { with_command: false };
+            return MessageMeaning::AbortDone { command: AbortedCommand::Answers };
         }
         match awaited.command {
             // CARD STATUS is answered by an unsolicited message.
@@ -72,7 +73,7 @@ impl MiuraListener {
             }
             CommandPurpose::OnlinePin => OnlinePinAnswer::parse(body).ok().map(|answer| {
                 CommandAnswer::Pin(match answer {
-                    OnlinePinAnswer::Entered(block) => PinAnswer::Entered(block),
+                    OnlinePinAnswer::Entered(block) => PinAnswer::Entered(block.to_pin()),
                     OnlinePinAnswer::Cancelled => PinAnswer::Cancelled,
                     OnlinePinAnswer::Bypassed => PinAnswer::Bypassed,
                     OnlinePinAnswer::Failed(_) => PinAnswer::Failed,
@@ -83,6 +84,7 @@ impl MiuraListener {
             CommandPurpose::StartUp(_)
             | CommandPurpose::CardStatus
             | CommandPurpose::ClockSet
+            | CommandPurpose::DateSet
             | CommandPurpose::Show
             | CommandPurpose::ForgetTyped => Some(CommandAnswer::Done),
         };
@@ -125,8 +127,9 @@ fn typed_answer(body: &[u8]) -> CommandAnswer<'_> {
     }
     match TypedCardAnswer::parse(body) {
         Ok(typed) => {
-            let sealed = typed.sealed.and_then(|block| block.sealed());
-            CommandAnswer::Typed(TypedCard { masked_pan: typed.masked_pan, sealed })
+            let sealed = typed.sealed.and_then(|block| block.sealed()?.to_card());
+            let (pan, is_clear) = (masked_typed_pan(typed.masked_pan), is_clear_typed_pan(typed.masked_pan));
+            CommandAnswer::Typed(TypedCard { pan, is_clear, sealed })
         }
         Err(_) => CommandAnswer::Failed(CommandFailure::DAMAGED),
     }

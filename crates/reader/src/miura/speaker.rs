@@ -22,7 +22,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::AmountEntry,
     Capability::TipEntry,
     Capability::Texts,
-    Capability::Clock,
+    Capability::ClockReading,
     Capability::ConfigurationFiles,
     Capability::SlotEvents,
     Capability::EndsWait,
@@ -84,7 +84,10 @@ impl Speaker for MiuraSpeaker {
             ReaderQuestion::StartUp(step) => step_command(step).encoded(extended),
             ReaderQuestion::Abort(_) => MpiCommand::Abort.encoded(extended),
             ReaderQuestion::CardStatus => CARD_STATUS_ON.encoded(extended),
-            ReaderQuestion::ClockSet(time) => MpiCommand::ClockSet(time).encoded(extended),
+            // The time is set with the date.
+            ReaderQuestion::ClockSet(time) | ReaderQuestion::DateSet(time) => {
+                MpiCommand::ClockSet(time).encoded(extended)
+            }
             ReaderQuestion::ClockGet => MpiCommand::ClockGet.encoded(extended),
             ReaderQuestion::KeyStatus => MpiCommand::P2peStatus.encoded(extended),
             // A text outside ASCII is sent and marked as UTF-8.
@@ -226,7 +229,9 @@ fn step_command(step: StartUpStep) -> MpiCommand<'static> {
         | StartUpStep::Keys
         | StartUpStep::Clock
         | StartUpStep::CardEvents
-        | StartUpStep::Contactless => MpiCommand::Abort,
+        | StartUpStep::Contactless
+        | StartUpStep::Firmware
+        | StartUpStep::Encryption => MpiCommand::Abort,
     }
 }
 

@@ -7,6 +7,7 @@ use super::display::{DisplayRow, display};
 use super::line::{CARDHOLDER, ReaderLine};
 use super::next::Next;
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
+use crate::capability::Capability;
 use crate::card_answer::{AnswerTemplate, TransactionAnswer};
 use crate::card_read::ChipInterface;
 use crate::family::{CommandFailure, FailureKind, ReaderQuestion, TransactionData};
@@ -41,10 +42,7 @@ impl SaleAtReader {
         now: Duration,
     ) -> SaleNext {
         let failure = match answer {
-            Ok(answer) if answer.template == AnswerTemplate::Decision => {
-                return self.decide(line, &answer, decisions, now);
-            }
-            Ok(answer) => return self.read(line, &answer, ChipInterface::Contact, now),
+            Ok(answer) => return self.chip_read(line, &answer, decisions, now),
             Err(failure) => failure,
         };
         match failure.kind {
@@ -56,6 +54,11 @@ impl SaleAtReader {
             FailureKind::InsertAgain if self.chip_starts >= FAILED_INSERTIONS => {
                 self.chip_failed = true;
                 self.watch(line, ReaderProgress::SwipeCard, &[DisplayRow::RemoveCard, DisplayRow::SwipeCard], now)
+            }
+            // The reader reports the next insertion only in the answer to a wait.
+            FailureKind::InsertAgain if !line.speaker.can(Capability::SlotEvents) => {
+                line.progress(self.number(), ReaderProgress::InsertCard);
+                self.wait(line, now)
             }
             FailureKind::InsertAgain => {
                 line.progress(self.number(), ReaderProgress::InsertCard);
@@ -71,6 +74,20 @@ impl SaleAtReader {
             FailureKind::StateLost => Next::reader_has_lost_it(failure),
             FailureKind::NoKey => self.no_key_left(line, now),
             _ => self.unreadable(line, failure.words, now),
+        }
+    }
+
+    /// Takes a chip's answer: a request for a decision, or the card's own decision.
+    pub(super) fn chip_read(
+        self: Box<Self>,
+        line: &mut ReaderLine,
+        answer: &TransactionAnswer<'_>,
+        decisions: u8,
+        now: Duration,
+    ) -> SaleNext {
+        match answer.template {
+            AnswerTemplate::Decision => self.decide(line, answer, decisions, now),
+            _ => self.read(line, answer, ChipInterface::Contact, now),
         }
     }
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use super::line::{PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::next::Next;
+use crate::LocalTime;
+use crate::capability::Capability;
 use crate::family::ReaderQuestion;
 
 /// The interval of the question. It is short enough to report a lost reader before a customer wants to pay, and long
@@ -33,7 +35,23 @@ pub(super) fn set_clock(line: &mut ReaderLine, now: Duration) {
     if let Some(time) = (line.settings.clock)()
         && line.clock.must_be_set(time, now)
     {
-        line.clock.set(time, now);
-        line.ask(&ReaderQuestion::ClockSet(time), PLAIN_ANSWER, now);
+        ask_to_set(line, time, now);
     }
+}
+
+/// Sets the reader's clock if the board's clock is trusted (design: invariant 8). Otherwise asks for the reader's own
+/// time.
+pub(super) fn ask_clock(line: &mut ReaderLine, now: Duration) {
+    match (line.settings.clock)() {
+        Some(time) => ask_to_set(line, time, now),
+        None => line.ask(&ReaderQuestion::ClockGet, PLAIN_ANSWER, now),
+    }
+}
+
+fn ask_to_set(line: &mut ReaderLine, time: LocalTime, now: Duration) {
+    line.clock.set(time, now);
+    if line.speaker.can(Capability::DateApart) {
+        line.ask(&ReaderQuestion::DateSet(time), PLAIN_ANSWER, now);
+    }
+    line.ask(&ReaderQuestion::ClockSet(time), PLAIN_ANSWER, now);
 }

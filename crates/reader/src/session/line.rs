@@ -8,7 +8,7 @@ use tracing::{debug, warn};
 
 use crate::capability::Capability;
 use crate::clock_setting::ClockSetting;
-use crate::family::{CommandFrames, CommandPurpose, Outstanding, ReaderQuestion, Speaker};
+use crate::family::{AbortedCommand, CommandFrames, CommandPurpose, Outstanding, ReaderQuestion, Speaker};
 use crate::keys::KeySets;
 use crate::outbox::Outbox;
 use crate::{ReaderEvent, ReaderIdentity, ReaderProgress, ReaderSettings, Unready};
@@ -23,6 +23,10 @@ pub(super) const CARDHOLDER: Duration = Duration::from_secs(120);
 /// The deadline of the answers to an ABORT.
 pub(super) const ABORT_ANSWER: Duration = Duration::from_secs(5);
 
+/// The wait for the answer of an aborted command in a family that may leave it out. A reader at work answers within
+/// this time.
+const ABORTED_ANSWER: Duration = Duration::from_millis(500);
+
 /// An awaited answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingAnswer {
@@ -31,6 +35,8 @@ pub(super) struct PendingAnswer {
     pub(super) deadline: Duration,
     /// Bytes were lost meanwhile, so the answer may be lost too.
     pub(super) disturbed: bool,
+    /// The command was aborted, and the reader may leave it unanswered.
+    pub(super) may_stay_out: bool,
 }
 
 struct QueuedCommand {
@@ -97,7 +103,8 @@ impl ReaderLine {
             Err(error) => {
                 warn!(?purpose, %error, "command not sent");
                 let name = "a command that could not be sent";
-                self.pending = Some(PendingAnswer { purpose, name, deadline: now, disturbed: false });
+                self.pending =
+                    Some(PendingAnswer { purpose, name, deadline: now, disturbed: false, may_stay_out: false });
             }
         }
         self.advance(now);
@@ -140,12 +147,18 @@ impl ReaderLine {
         Outstanding { command: self.pending.map(|pending| pending.purpose), abort: self.abort.is_some() }
     }
 
-    /// Records the answer to the abort. Some families then do not answer the aborted command.
-    pub(super) fn aborted(&mut self, with_command: bool) {
+    /// Records the answer to the abort.
+    pub(super) fn aborted(&mut self, command: AbortedCommand, now: Duration) {
         self.abort = None;
-        if with_command {
-            self.pending = None;
+        if let (AbortedCommand::MayAnswer, Some(pending)) = (command, &mut self.pending) {
+            pending.deadline = now + ABORTED_ANSWER;
+            pending.may_stay_out = true;
         }
+    }
+
+    /// Answers a question of the reader, which does not end the awaited command.
+    pub(super) fn reply(&mut self, frames: CommandFrames) {
+        frames.into_iter().for_each(|frame| self.out.write(frame));
     }
 
     /// Takes the command that is answered.
@@ -170,7 +183,8 @@ impl ReaderLine {
         }
         if let Some(QueuedCommand { purpose, name, frames, patience }) = self.queue.pop_front() {
             debug!(name, bytes = frames.iter().map(|frame| frame.len()).sum::<usize>(), "command");
-            self.pending = Some(PendingAnswer { purpose, name, deadline: now + patience, disturbed: false });
+            self.pending =
+                Some(PendingAnswer { purpose, name, deadline: now + patience, disturbed: false, may_stay_out: false });
             frames.into_iter().for_each(|frame| self.out.write(frame));
         }
     }

@@ -127,9 +127,9 @@ impl SessionMachine {
     pub(super) fn heard(&mut self, heard: MessageMeaning<'_>, now: Duration) {
         let is_deaf = matches!(self.state, SessionState::Closed | SessionState::Distrusted);
         match heard {
-            MessageMeaning::AbortDone { with_command } => {
+            MessageMeaning::AbortDone { command } => {
                 debug!("ABORT answered");
-                self.line.aborted(with_command);
+                self.line.aborted(command, now);
             }
             // The line needs the answer only to know which command is answered.
             MessageMeaning::Answer(_) if is_deaf => {
@@ -142,6 +142,7 @@ impl SessionMachine {
                 None => debug!("unexpected answer"),
             },
             MessageMeaning::Begun => debug!("the command has begun"),
+            MessageMeaning::Reply(frames) => self.line.reply(frames),
             MessageMeaning::Event(event) => self.event(event, now),
             MessageMeaning::NotUnderstood(why) => self.warn(&format_args!("message not understood: {why}")),
             MessageMeaning::Nothing => debug!("unexpected answer"),

@@ -10,7 +10,6 @@ use super::next::Next;
 use super::sale::{SaleAtReader, SaleNext, SaleStage};
 use crate::card_read;
 use crate::family::{CommandAnswer, FailureKind, ReaderQuestion, TypedCard};
-use crate::masked_pan::is_clear_typed_pan;
 use crate::{NoCard, NotEncrypting, ReaderProgress};
 
 impl SaleAtReader {
@@ -48,7 +47,7 @@ impl SaleAtReader {
         let is_last = line.speaker.typed_parts().is_none_or(|parts| part + 1 >= parts.len());
         let failure = match answer {
             CommandAnswer::Done if !is_last => return self.part(line, part + 1, now),
-            CommandAnswer::Typed(typed) if is_last => return self.sealed(line, &typed, now),
+            CommandAnswer::Typed(typed) if is_last => return self.sealed(line, typed, now),
             CommandAnswer::Failed(failure) => failure,
             _ => return self.damaged_entry(line, now),
         };
@@ -69,8 +68,8 @@ impl SaleAtReader {
     }
 
     /// Takes the sealed card number.
-    fn sealed(self: Box<Self>, line: &mut ReaderLine, typed: &TypedCard<'_>, now: Duration) -> SaleNext {
-        if is_clear_typed_pan(typed.masked_pan) {
+    fn sealed(self: Box<Self>, line: &mut ReaderLine, typed: TypedCard, now: Duration) -> SaleNext {
+        if typed.is_clear {
             return Next::Distrust;
         }
         match card_read::typed(typed) {

@@ -125,7 +125,10 @@ impl SaleAtReader {
     ) -> SaleNext {
         match (std::mem::take(&mut self.stage), pending.purpose) {
             (SaleStage::Contactless { since, swipe }, CommandPurpose::AnyCard) => {
-                return self.contactless_answered(line, card_answer(answer), since, swipe, now);
+                return match answer {
+                    CommandAnswer::Swiped(swiped) => self.swipe_answered(line, swiped, now),
+                    answer => self.contactless_answered(line, card_answer(answer), since, swipe, now),
+                };
             }
             (SaleStage::Chip { decisions }, CommandPurpose::Start | CommandPurpose::Decide) => {
                 return self.chip_answered(line, card_answer(answer), decisions, now);
@@ -164,12 +167,11 @@ impl SaleAtReader {
         now: Duration,
     ) -> SaleNext {
         self.hear_language(answer);
-        let speaker = &line.speaker;
         let settings = ChipSettings {
             icc_masked_tags: line.settings.icc_masked_tags,
             icc_private_tags: &line.settings.icc_private_tags,
-            kind_of: &|tag| speaker.kind_of(tag),
-            asks_pin_later: speaker.can(Capability::PinAfterCard),
+            speaker: &*line.speaker,
+            asks_pin_later: line.speaker.can(Capability::PinAfterCard),
         };
         let why = match card_read::chip(answer, interface, &TransactionData::from(&self.arm), settings) {
             Ok((presented, pin)) => {

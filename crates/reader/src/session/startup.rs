@@ -11,6 +11,7 @@ use tracing::debug;
 use super::idle;
 use super::line::{PLAIN_ANSWER, PendingAnswer, ReaderLine};
 use super::next::Next;
+use crate::capability::Capability;
 use crate::family::{CommandAnswer, CommandPurpose, KeyStatus, ReaderQuestion, StartUpStep};
 use crate::{ReaderIdentity, Unready};
 
@@ -53,26 +54,18 @@ impl StartUp {
         match step {
             StartUpStep::Keys => line.ask(&ReaderQuestion::KeyStatus, PLAIN_ANSWER, now),
             StartUpStep::CardEvents => line.ask(&ReaderQuestion::CardStatus, PLAIN_ANSWER, now),
-            StartUpStep::Clock => Self::ask_clock(line, now),
+            StartUpStep::Clock => idle::ask_clock(line, now),
             step => line.ask(&ReaderQuestion::StartUp(step), PLAIN_ANSWER, now),
-        }
-    }
-
-    /// Sets the reader's clock if the board's clock is trusted (design: invariant 8). Otherwise asks for the reader's
-    /// own time.
-    fn ask_clock(line: &mut ReaderLine, now: Duration) {
-        match (line.settings.clock)() {
-            Some(time) => {
-                line.clock.set(time, now);
-                line.ask(&ReaderQuestion::ClockSet(time), PLAIN_ANSWER, now);
-            }
-            None => line.ask(&ReaderQuestion::ClockGet, PLAIN_ANSWER, now),
         }
     }
 
     /// Continues with the next step. After the last one, the reader is ready.
     fn go_on(mut self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
         self.step += 1;
+        let has_no_time = (line.settings.clock)().is_none() && !line.speaker.can(Capability::ClockReading);
+        if self.current(line) == Some(StartUpStep::Clock) && has_no_time {
+            self.step += 1;
+        }
         if self.current(line).is_none() {
             line.ready(self.identity);
             line.check_at = now + idle::CHECK;
@@ -98,6 +91,13 @@ impl StartUp {
                 let ReaderIdentity { clock, pin_key, .. } = self.identity;
                 self.identity = ReaderIdentity { serial, model, firmware, configuration: files, pin_key, clock };
                 self.identified(line, now)
+            }
+            // The time follows.
+            (CommandPurpose::DateSet, _) => Next::Stay(self),
+            (_, CommandAnswer::Firmware { model, firmware }) => {
+                (self.identity.model, self.identity.firmware) = (model, firmware);
+                line.identity = Some(self.identity.clone());
+                self.go_on(line, now)
             }
             (_, CommandAnswer::Keys(keys)) => self.keys(line, keys, now),
             (

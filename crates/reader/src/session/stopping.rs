@@ -97,6 +97,10 @@ impl SaleAtReader {
             (SaleStage::Completing(running), Some(_)) => {
                 running.unanswered(line, now).map(|running| self.with(SaleStage::Completing(running)))
             }
+            (stage @ SaleStage::Stopping { .. }, Some(pending)) if pending.may_stay_out => {
+                line.take_answered();
+                self.at(stage)
+            }
             (SaleStage::Stopping { .. }, Some(pending)) => Next::unanswered(pending.name),
             (SaleStage::Watching, None) if now >= self.until => self.end(line, NoCard::TimedOut, now),
             (SaleStage::SwipeDue { until }, None) if now >= until => {

@@ -60,7 +60,7 @@ impl SaleAtReader {
         let required = swipe.pin_rule() == PinRule::Required;
         let failure = match answer {
             CommandAnswer::Pin(PinAnswer::Entered(entered)) => {
-                return match entered.to_pin() {
+                return match entered {
                     Some(pin) => {
                         line.progress(self.number(), ReaderProgress::PinDone);
                         self.present_swipe(line, swipe, entry, Some(pin), now)
@@ -109,7 +109,7 @@ impl SaleAtReader {
     ) -> SaleNext {
         let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
         let why = match answer {
-            CommandAnswer::Pin(PinAnswer::Entered(entered)) => match entered.to_pin() {
+            CommandAnswer::Pin(PinAnswer::Entered(entered)) => match entered {
                 Some(pin) => {
                     line.progress(self.number(), ReaderProgress::PinDone);
                     presented.pin = Some(pin);

@@ -81,6 +81,9 @@ impl SaleAtReader {
         now: Duration,
     ) -> SaleNext {
         let failure = match answer {
+            Ok(answer) if answer.elements.as_ref().is_ok_and(|found| found.inserted) => {
+                return self.inserted_at_once(line, &answer, now);
+            }
             Ok(answer) if answer.template != AnswerTemplate::Decision => {
                 self.tapped = true;
                 return self.read(line, &answer, ChipInterface::Contactless, now);
@@ -112,6 +115,35 @@ impl SaleAtReader {
             }
             // The card must be inserted or swiped, or the contactless part is faulty.
             (_, None) => self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertOrSwipe], now),
+        }
+    }
+
+    /// Takes the answer of a chip whose dialogue began during the wait on every interface.
+    fn inserted_at_once(
+        mut self: Box<Self>,
+        line: &mut ReaderLine,
+        answer: &TransactionAnswer<'_>,
+        now: Duration,
+    ) -> SaleNext {
+        self.chip_starts = self.chip_starts.saturating_add(1);
+        line.progress(self.number(), ReaderProgress::ReadingCard);
+        self.chip_read(line, answer, 0, now)
+    }
+
+    /// Takes a swipe that came as the answer to the wait on every interface.
+    pub(super) fn swipe_answered(
+        self: Box<Self>,
+        line: &mut ReaderLine,
+        swiped: Result<SwipedCard, UnusableSwipe>,
+        now: Duration,
+    ) -> SaleNext {
+        match swiped {
+            Ok(swipe) => self.swiped(line, Box::new(swipe), now),
+            Err(UnusableSwipe::NotSealed) => Self::not_encrypting(line, NotEncrypting::Nothing),
+            Err(UnusableSwipe::Unreadable) => {
+                line.progress(self.number(), ReaderProgress::TryAgain);
+                self.wait(line, now)
+            }
         }
     }
 

@@ -11,9 +11,10 @@ use crate::apdu::{need, split};
 use crate::card_answer::AnswerTemplate;
 use crate::card_read::{SwipedCard, UnusableSwipe};
 use crate::family::{
-    CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, KeyStatus, Listener, MessageMeaning,
-    Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
+    AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, KeyStatus, Listener,
+    MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
+use crate::masked_pan::{is_clear_typed_pan, masked_typed_pan};
 
 /// The cancel key.
 const KEY_CANCEL: u8 = 0x1B;
@@ -44,7 +45,7 @@ impl Listener for VipaListener {
         // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to the
         // abort.
         if outstanding.abort && body.is_empty() && status == VipaStatus::OK {
-            return MessageMeaning::AbortDone { with_command: false };
+            return MessageMeaning::AbortDone { command: AbortedCommand::Answers };
         }
         match outstanding.command {
             None => MessageMeaning::Nothing,
@@ -126,17 +127,20 @@ impl VipaListener {
             }
             CommandPurpose::OnlinePin => VipaPinAnswer::parse(body).ok().map(|answer| {
                 CommandAnswer::Pin(match answer {
-                    VipaPinAnswer::Entered(block) => PinAnswer::Entered(block),
+                    VipaPinAnswer::Entered(block) => PinAnswer::Entered(block.to_pin()),
                     VipaPinAnswer::Bypassed => PinAnswer::Bypassed,
                 })
             }),
             CommandPurpose::Amount => need(body, tags::NUMERIC_DATA).ok().map(CommandAnswer::Digits),
-            CommandPurpose::TypedCard => VipaTypedCard::parse(body, form)
-                .ok()
-                .map(|typed| CommandAnswer::Typed(TypedCard { masked_pan: typed.masked_pan, sealed: typed.sealed })),
+            CommandPurpose::TypedCard => VipaTypedCard::parse(body, form).ok().map(|typed| {
+                let (pan, is_clear) = (masked_typed_pan(typed.masked_pan), is_clear_typed_pan(typed.masked_pan));
+                let sealed = typed.sealed.and_then(|block| block.to_card());
+                CommandAnswer::Typed(TypedCard { pan, is_clear, sealed })
+            }),
             CommandPurpose::StartUp(_)
             | CommandPurpose::CardStatus
             | CommandPurpose::ClockSet
+            | CommandPurpose::DateSet
             | CommandPurpose::Show
             | CommandPurpose::ForgetTyped => Some(CommandAnswer::Done),
         };

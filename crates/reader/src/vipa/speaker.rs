@@ -18,7 +18,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::TypedCard,
     Capability::AmountEntry,
     Capability::Texts,
-    Capability::Clock,
+    Capability::ClockReading,
     Capability::ConfigurationFiles,
     Capability::SlotEvents,
     Capability::PinAfterCard,
@@ -73,7 +73,8 @@ impl Speaker for VipaSpeaker {
             }
             ReaderQuestion::Abort(_) => encoded(&VipaCommand::Abort),
             ReaderQuestion::CardStatus => encoded(&VipaCommand::CardStatus),
-            ReaderQuestion::ClockSet(time) => encoded(&VipaCommand::ClockSet(time)),
+            // The time is set with the date.
+            ReaderQuestion::ClockSet(time) | ReaderQuestion::DateSet(time) => encoded(&VipaCommand::ClockSet(time)),
             ReaderQuestion::ClockGet => encoded(&VipaCommand::ClockGet),
             ReaderQuestion::KeyStatus => {
                 let (slot, host) = self.0.security;
