@@ -102,7 +102,7 @@ pub struct SignedElement<'a> {
 }
 
 impl<'a> SignedElement<'a> {
-    fn see(&mut self, value: &'a [u8]) {
+    pub(crate) fn see(&mut self, value: &'a [u8]) {
         self.contradicted |= *self.value.get_or_insert(value) != value;
     }
 

@@ -50,7 +50,8 @@ pub struct Reader {
     /// is not published. Without this setting, a name with the words "extended" and "APDU" counts as this capability.
     pub extended_apdu_capability: Option<String>,
     /// The form of the sealed card data for the gateway, which the acquirer decides. It must be there for
-    /// `verifone-vipa`: `iv-first` (initial value, then data) or `data-only`. `miura-mpi` has only one form.
+    /// `verifone-vipa` (`iv-first`, which is the initial value and then the data, or `data-only`) and for `idtech-neo2`
+    /// (`elements`). `miura-mpi` has only one form.
     pub sred_form: Option<SredForm>,
     /// The settings of a VIPA reader.
     pub vipa: Option<VipaReader>,
@@ -113,11 +114,14 @@ pub enum ReaderProtocol {
     MiuraMpi,
     /// Verifone VIPA (readers: 3).
     VerifoneVipa,
+    /// ID TECH NEO2 (readers: 4).
+    IdtechNeo2,
 }
 
 impl ReaderProtocol {
     /// All protocols, with their names in the configuration.
-    pub const ALL: [(Self, &'static str); 2] = [(Self::MiuraMpi, "miura-mpi"), (Self::VerifoneVipa, "verifone-vipa")];
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::MiuraMpi, "miura-mpi"), (Self::VerifoneVipa, "verifone-vipa"), (Self::IdtechNeo2, "idtech-neo2")];
 
     /// Returns the name in the configuration.
     #[must_use]
@@ -164,6 +168,8 @@ pub enum SredForm {
     IvFirst,
     /// Only the data.
     DataOnly,
+    /// Each encrypted element with its tag and length.
+    Elements,
 }
 
 /// The settings of a VIPA reader.

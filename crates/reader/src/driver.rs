@@ -6,6 +6,7 @@
 
 use super::ReaderSettings;
 use super::miura::{self, MiuraSettings};
+use super::neo2::{self, Neo2Settings};
 use super::session::ReaderSession;
 use super::vipa::{self, VipaSettings};
 use crate::capability::Capability;
@@ -20,6 +21,8 @@ pub enum ReaderFamily {
     Miura(MiuraSettings),
     /// Verifone VIPA.
     Vipa(VipaSettings),
+    /// ID TECH NEO2.
+    Neo2(Neo2Settings),
 }
 
 impl ReaderFamily {
@@ -29,6 +32,7 @@ impl ReaderFamily {
         match section.protocol {
             ReaderProtocol::MiuraMpi => Self::Miura(MiuraSettings::of(section)),
             ReaderProtocol::VerifoneVipa => Self::Vipa(VipaSettings::of(section)),
+            ReaderProtocol::IdtechNeo2 => Self::Neo2(Neo2Settings::of(section)),
         }
     }
 
@@ -37,6 +41,7 @@ impl ReaderFamily {
         match self {
             Self::Miura(miura) => ReaderSession::new(settings, miura),
             Self::Vipa(vipa) => ReaderSession::new(settings, vipa),
+            Self::Neo2(neo2) => ReaderSession::new(settings, neo2),
         }
     }
 }
@@ -55,6 +60,7 @@ impl ReaderProtocol {
         match self {
             Self::MiuraMpi => miura::CAPABILITIES,
             Self::VerifoneVipa => vipa::CAPABILITIES,
+            Self::IdtechNeo2 => neo2::CAPABILITIES,
         }
     }
 
@@ -65,6 +71,7 @@ impl ReaderProtocol {
         match self {
             Self::MiuraMpi => &[],
             Self::VerifoneVipa => &[(SredForm::IvFirst, "iv-first"), (SredForm::DataOnly, "data-only")],
+            Self::IdtechNeo2 => &[(SredForm::Elements, "elements")],
         }
     }
 
@@ -72,7 +79,7 @@ impl ReaderProtocol {
     #[must_use]
     pub fn usual_baud(self) -> u32 {
         match self {
-            Self::MiuraMpi => pos_daemon::settings::default_baud(),
+            Self::MiuraMpi | Self::IdtechNeo2 => pos_daemon::settings::default_baud(),
             // Readers: 3.1.
             Self::VerifoneVipa => 57_600,
         }

@@ -260,6 +260,8 @@ pub enum StartUpStep {
     Firmware,
     /// Ask which keys are present ([`ReaderQuestion::KeyStatus`]).
     Keys,
+    /// Ask whether a key for PINs is present, if the keys do not include it.
+    PinKey,
     /// Ask whether the encryption is switched on, if the keys do not show it.
     Encryption,
     /// Ask for the reader's capabilities.
@@ -464,6 +466,8 @@ pub enum CommandAnswer<'a> {
     },
     /// Which keys are present.
     Keys(KeyStatus),
+    /// Whether the reader can encrypt a PIN.
+    PinKey(bool),
     /// Whether long commands are accepted.
     Capabilities {
         /// `true` if commands may be longer than one frame.
@@ -492,8 +496,8 @@ pub enum CommandAnswer<'a> {
 pub struct KeyStatus {
     /// The reader can encrypt card data.
     pub card: bool,
-    /// The reader can encrypt a PIN.
-    pub pin: bool,
+    /// Whether the reader can encrypt a PIN, or `None` if another answer says it.
+    pub pin: Option<bool>,
 }
 
 /// The result of a PIN entry.

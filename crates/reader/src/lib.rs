@@ -22,7 +22,7 @@
 //! ```text
 //! port (tty or TCP, the only one with a clock) ─▶ driver (which family) ─▶ session (the rules of every family)
 //!                                                                              ▲
-//!                                          family (the interface) ◀─ miura (Miura MPI), vipa (Verifone VIPA)
+//!                                          family (the interface) ◀─ miura, vipa, neo2
 //! ```
 //!
 //! The session uses the other modules. `card_answer` and `card_read` have a card's answer and the judgement about it,

@@ -231,6 +231,7 @@ fn step_command(step: StartUpStep) -> MpiCommand<'static> {
         | StartUpStep::CardEvents
         | StartUpStep::Contactless
         | StartUpStep::Firmware
+        | StartUpStep::PinKey
         | StartUpStep::Encryption => MpiCommand::Abort,
     }
 }

@@ -18,4 +18,24 @@
 //! A reader takes one command at a time. Messages without a command are only call-backs and a notice after its start
 //! (14-01). There is no message about a card in the slot.
 
+mod framing;
+mod listener;
 pub mod message;
+mod settings;
+mod speaker;
+
+use crate::family::{Family, FamilyParts};
+
+pub use crate::session::ReaderSession as Neo2Session;
+pub use settings::Neo2Settings;
+pub use speaker::CAPABILITIES;
+
+impl Family for Neo2Settings {
+    fn parts(self) -> FamilyParts {
+        FamilyParts {
+            framing: Box::new(framing::Neo2Framing::default()),
+            listener: Box::new(listener::Neo2Listener),
+            speaker: Box::new(speaker::Neo2Speaker(self)),
+        }
+    }
+}

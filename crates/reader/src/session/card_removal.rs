@@ -46,8 +46,8 @@ impl CardRemoval {
         }
         match answer {
             CommandAnswer::Keys(keys) if keys.card => {
-                if let Some(identity) = &mut line.identity {
-                    identity.pin_key = keys.pin;
+                if let (Some(identity), Some(pin)) = (&mut line.identity, keys.pin) {
+                    identity.pin_key = pin;
                 }
                 Next::Stay(self)
             }

@@ -111,6 +111,7 @@ impl StartUp {
             // capabilities, names no files, and has no backlight or keys.
             (_, answer) => {
                 match answer {
+                    CommandAnswer::PinKey(pin_key) => self.identity.pin_key = pin_key,
                     CommandAnswer::Capabilities { extended } => line.extended = extended,
                     CommandAnswer::Files(files) => self.identity.configuration = files,
                     CommandAnswer::Time(time) => self.identity.clock = Some(time),
@@ -136,7 +137,7 @@ impl StartUp {
             self.ask_again = Some(now + KEY_POLL);
             return Next::Stay(self);
         }
-        self.identity.pin_key = keys.pin;
+        self.identity.pin_key = keys.pin.unwrap_or(self.identity.pin_key);
         self.go_on(line, now)
     }
 

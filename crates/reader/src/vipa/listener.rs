@@ -104,7 +104,7 @@ impl VipaListener {
         match purpose {
             CommandPurpose::StartUp(step) => return step_answer(step, body, ok),
             CommandPurpose::KeyStatus if status == VipaStatus::NO_KEYS => {
-                return CommandAnswer::Keys(KeyStatus { card: false, pin: false });
+                return CommandAnswer::Keys(KeyStatus { card: false, pin: Some(false) });
             }
             CommandPurpose::OnlinePin if status == VipaStatus::PIN_BYPASSED => {
                 return CommandAnswer::Pin(PinAnswer::Bypassed);
@@ -118,9 +118,9 @@ impl VipaListener {
         }
         let form = self.form;
         let answer = match purpose {
-            CommandPurpose::KeyStatus => {
-                VipaKeys::parse(body).ok().map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin }))
-            }
+            CommandPurpose::KeyStatus => VipaKeys::parse(body)
+                .ok()
+                .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: Some(keys.pin) })),
             CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),
             CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 return self.card(body);

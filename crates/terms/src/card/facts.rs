@@ -177,6 +177,12 @@ impl<'a> ChipElements<'a> {
     pub fn has_cryptogram(&self) -> bool {
         self.cryptogram.is_some() && self.cryptogram_information.is_some()
     }
+
+    /// Returns the kind of the cryptogram, if the answer has a well-formed one.
+    #[must_use]
+    pub fn cryptogram_kind(&self) -> Option<CryptogramKind> {
+        cryptogram(self.cryptogram, self.cryptogram_information).map(|cryptogram| cryptogram.kind)
+    }
 }
 
 impl CardFacts {

@@ -13,7 +13,8 @@ use super::masked::masked_block_pan;
 use super::sealed::{SealError, SealedPinBlock, sred_block};
 use super::{inline, tags};
 use crate::LocalTime;
-use pos_terms::card::{MaskedPan, SealedCard, SealedPin};
+use crate::card_answer::SealedBlock;
+use pos_terms::card::{MaskedPan, SealedPin};
 
 /// Returns the text of a firmware version or serial number: printable ASCII, at most 64 characters.
 #[must_use]
@@ -227,20 +228,20 @@ impl Neo2PinAnswer {
 
 /// The answer to 83-41: a typed card.
 #[derive(Debug)]
-pub struct ManualCardAnswer {
+pub struct ManualCardAnswer<'a> {
     /// The masked PAN, if the reader shows one.
     pub masked_pan: Option<MaskedPan>,
     /// The sealed card.
-    pub sealed: Result<SealedCard, SealError>,
+    pub sealed: Result<SealedBlock<'a>, SealError>,
 }
 
-impl ManualCardAnswer {
+impl<'a> ManualCardAnswer<'a> {
     /// Reads the data: a block of the "enhanced format". UNCERTAIN: whether it comes alone or in DFEE23. Both are read.
     /// [`has_clear_card_data`](super::has_clear_card_data) comes before.
     ///
     /// # Errors
     /// Fails if there is no block, or if it is damaged.
-    pub fn parse(data: &[u8]) -> Result<Self, Neo2MessageError> {
+    pub fn parse(data: &'a [u8]) -> Result<Self, Neo2MessageError> {
         let block = StripeBlock::parse(typed_block(data)?)?;
         let sealed = match block.ksn {
             Some(ksn) if block.is_aes != (ksn.len() == 12) => {
@@ -354,7 +355,7 @@ mod tests {
         for data in [&block, &in_element] {
             let typed = ManualCardAnswer::parse(data).unwrap();
             assert_eq!(typed.masked_pan.unwrap().as_str(), "4761********0119");
-            let sealed = typed.sealed.unwrap();
+            let sealed = typed.sealed.unwrap().to_card().unwrap();
             assert_eq!((sealed.data.expose().len(), sealed.ksn.expose().len()), (3 + 48 + 3 + 40, 10));
         }
         let bare = block_of(&[&[0xC0, 0x1F, 42, 35, 0, 0, 0x02][..], &[0xC5; 40]].concat());

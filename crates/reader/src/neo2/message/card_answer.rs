@@ -13,7 +13,8 @@ use super::sealed::{EncryptedElement, EncryptedElements, SealError, SealedPinBlo
 use super::single::SingleValue;
 use super::status::ResultCode;
 use super::tags;
-use pos_terms::card::{ChipElements, EntryMode, MaskedPan, SealedCard};
+use crate::card_answer::{SealedBlock, SignedElement};
+use pos_terms::card::{ChipElements, EntryMode, MaskedPan};
 use pos_terms::emv::{Tag, tag};
 
 /// The elements of a card's answer. If an element occurs more than once, its first value counts, unless its type is
@@ -23,9 +24,9 @@ pub struct Neo2CardAnswer<'a> {
     /// The card's data for the receipt and the till.
     pub chip: ChipElements<'a>,
     /// 9F02: the amount.
-    pub amount: SingleValue<&'a [u8]>,
+    pub amount: SignedElement<'a>,
     /// 5F2A: the currency.
-    pub currency: SingleValue<&'a [u8]>,
+    pub currency: SignedElement<'a>,
     /// 5F2D: the language preference.
     pub language_preference: Option<&'a [u8]>,
     /// 9F39: the POS entry mode.
@@ -220,7 +221,7 @@ impl<'a> Neo2CardAnswer<'a> {
     ///
     /// # Errors
     /// Returns [`SealError`] if nothing is encrypted, or if the answer contradicts itself.
-    pub fn seal(&self) -> Result<SealedCard, SealError> {
+    pub fn seal(&self) -> Result<SealedBlock<'a>, SealError> {
         self.interface()?;
         if self.encrypted.is_empty() {
             return Err(SealError::NothingEncrypted);
@@ -274,7 +275,7 @@ mod tests {
         assert_eq!(answer.masked_pan.as_ref().unwrap().as_str(), "4761********0119");
         assert_eq!(answer.entry(), Ok(Some(EntryMode::Icc)));
         assert!(answer.pin.unwrap().to_pin().is_some());
-        let sealed = answer.seal().unwrap();
+        let sealed = answer.seal().unwrap().to_card().unwrap();
         let expected = format!("5718{}5A10{}", "AA".repeat(24), "BB".repeat(16));
         assert_eq!(hex::encode_upper(sealed.data.expose()), expected);
         assert_eq!(hex::encode_upper(sealed.ksn.expose()), "FFFF9876543210E00001");
@@ -319,7 +320,7 @@ mod tests {
             assert!(answer.swiped_card_has_chip);
             let tags: Vec<_> = answer.encrypted.iter().map(|element| element.tag).collect();
             assert_eq!(tags, [tag::TRACK1_CLEAR, tag::TRACK2_CLEAR]);
-            assert_eq!(answer.seal().unwrap().ksn.expose().len(), length);
+            assert_eq!(answer.seal().unwrap().ksn.len(), length);
         }
         let mut damaged = hex(&format!("C8{}", swipe(false)));
         damaged[60] ^= 1;

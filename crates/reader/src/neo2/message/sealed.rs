@@ -1,10 +1,9 @@
 //! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 4.4, 8.1 and 8.2).
 
-use zeroize::Zeroize;
-
 use super::attribution::{AttributionFault, Cipher};
-use pos_terms::card::{MAX_SEALED, SealedCard, SealedPin, Wiped};
-use pos_terms::emv::{Tag, tlv};
+use crate::card_answer::SealedBlock;
+use pos_terms::card::{MAX_SEALED, SealedPin, Wiped};
+use pos_terms::emv::Tag;
 
 /// One encrypted element.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,30 +60,37 @@ pub enum SealError {
 ///
 /// # Errors
 /// Returns [`SealError`] if there is nothing to seal, or if a length does not fit the cipher of the KSN.
-pub fn sred_block(elements: &[EncryptedElement<'_>], ksn: &[u8]) -> Result<SealedCard, SealError> {
-    let mut bytes = heapless::Vec::<u8, MAX_SEALED>::new();
-    let block = write_block(elements, ksn, &mut bytes);
-    bytes.as_mut_slice().zeroize();
-    block
-}
-
-fn write_block(
-    elements: &[EncryptedElement<'_>],
-    ksn: &[u8],
-    bytes: &mut heapless::Vec<u8, MAX_SEALED>,
-) -> Result<SealedCard, SealError> {
+pub fn sred_block<'a>(elements: &[EncryptedElement<'a>], ksn: &'a [u8]) -> Result<SealedBlock<'a>, SealError> {
     let cipher = Cipher::of_ksn(ksn).ok_or(AttributionFault::KsnLength { bytes: ksn.len() })?;
     if elements.is_empty() {
         return Err(SealError::NothingEncrypted);
     }
+    let mut block = SealedBlock::new(&[], ksn).ok_or(SealError::TooLong)?;
+    let mut bytes = 0;
     for EncryptedElement { tag, value } in elements {
         if value.is_empty() || !value.len().is_multiple_of(cipher.block()) {
             return Err(SealError::Ciphertext(*tag));
         }
-        tlv::push(bytes, *tag, value).map_err(|_| SealError::TooLong)?;
+        let head = head(*tag, value.len()).ok_or(SealError::TooLong)?;
+        bytes += head.len() + value.len();
+        if !block.push(&head, value) || bytes > MAX_SEALED {
+            return Err(SealError::TooLong);
+        }
     }
-    let data = Wiped::copy_of(bytes).ok_or(SealError::TooLong)?;
-    Ok(SealedCard { data, ksn: Wiped::copy_of(ksn).ok_or(SealError::NoKsn)? })
+    Ok(block)
+}
+
+/// Returns the tag and the length of an element.
+fn head(tag: Tag, length: usize) -> Option<heapless::Vec<u8, 6>> {
+    let mut head = heapless::Vec::new();
+    let tag = tag.0.to_be_bytes();
+    head.extend_from_slice(&tag[tag.iter().position(|byte| *byte != 0)?..]).ok()?;
+    match u16::try_from(length).ok()?.to_be_bytes() {
+        [0, low @ 0..=0x7F] => head.push(low).ok()?,
+        [0, low] => head.extend_from_slice(&[0x81, low]).ok()?,
+        [high, low] => head.extend_from_slice(&[0x82, high, low]).ok()?,
+    }
+    Some(head)
 }
 
 /// A sealed PIN, unchanged.
@@ -130,7 +136,7 @@ mod tests {
             EncryptedElement { tag: tag::TRACK2_EQUIVALENT, value: &[0xAA; 24] },
             EncryptedElement { tag: tag::TRACK1_CLEAR, value: &[0xBB; 8] },
         ];
-        let sealed = sred_block(&elements, &KSN).unwrap();
+        let sealed = sred_block(&elements, &KSN).unwrap().to_card().unwrap();
         let expected = [&[0x57, 24][..], &[0xAA; 24], &[0x5F, 0x21, 8], &[0xBB; 8]].concat();
         assert_eq!((sealed.data.expose(), sealed.ksn.expose()), (&expected[..], &KSN[..]));
         assert_eq!(format!("{elements:?}"), "[57[24 encrypted], 5F21[8 encrypted]]");

@@ -110,6 +110,8 @@ fn sealed_block(template: &[u8], form: SredForm) -> Option<SealedBlock<'_>> {
     match form {
         SredForm::IvFirst => SealedBlock::new(&[iv.filter(|iv| iv.len() == IV)?, data], ksn),
         SredForm::DataOnly => SealedBlock::new(&[data], ksn),
+        // The check of the configuration refuses this form for VIPA.
+        SredForm::Elements => None,
     }
 }
 
