@@ -15,6 +15,7 @@ pub mod icc_data_response;
 pub mod journal_pages;
 pub mod masking;
 pub mod miura_link;
+pub mod neo2_link;
 pub mod nexo;
 pub mod parameters;
 pub mod pbm;
@@ -39,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     ("journal_pages", journal_pages::holds),
     ("masking", masking::holds),
     ("miura_link", miura_link::holds),
+    ("neo2_link", neo2_link::holds),
     ("nexo", nexo::holds),
     ("parameters", parameters::holds),
     ("pbm", pbm::holds),

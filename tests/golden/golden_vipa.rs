@@ -1,5 +1,5 @@
-//! Frames of VIPA as shown in documents (readers: 3.7). They are never edited to make a test pass: if a test fails here,
-//! the code no longer matches the wire format.
+//! Frames of VIPA as shown in documents (readers: 3.7). They are never edited to make a test pass: if a test fails
+//! here, the code no longer matches the wire format.
 
 use pos_reader::LocalTime;
 use pos_reader::card_answer::AnswerTemplate;
@@ -70,12 +70,13 @@ fn computed_commands_are_written_as_they_were() {
     let transaction = TransactionData { transaction_type: 0, amount: [0, 0, 0, 0, 1, 0], currency: [0x08, 0x26], at };
     is(
         "010028C0A0010023E0219F02060000000001009A032501319C01009F21031234565F2A0208269F1A0208261C",
-        VipaCommand::StartContactless { transaction, country: [0x08, 0x26] },
+        VipaCommand::StartContactless { transaction, other: None, country: [0x08, 0x26] },
     );
     is(
         "010031DED602002CE02ADFEC050100DFED050108DFDF1706000000012300DFDF2403504C4EDFDF1C01025A0854133300890000391A",
         VipaCommand::OnlinePin(OnlinePinTerms {
             host: 2,
+            min: None,
             max: 8,
             amount: [0, 0, 0, 1, 0x23, 0],
             currency: b"PLN",

@@ -8,6 +8,7 @@
 //! | `miura_typing` | typed amounts, tips and card numbers |
 //! | `miura_faults` | every step of a sale with every fault |
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
+//! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_link` | VIPA's packets on the same link |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
@@ -25,6 +26,7 @@ mod miura_link;
 mod miura_port;
 mod miura_session;
 mod miura_typing;
+mod neo2_link;
 mod reader_pair;
 mod sim_neo2;
 mod sim_reader;

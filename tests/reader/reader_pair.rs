@@ -7,17 +7,66 @@ use std::time::Duration;
 
 use pos_agent::config::ManualEntryCommand;
 use pos_reader::miura::{ManualEntry, MiuraSettings};
+use pos_reader::vipa::{SredForm, VipaSettings};
 use pos_reader::{
     AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily, ReaderHandle,
     ReaderOrder, ReaderProgress, ReaderSettings, TypeAmount, Unready, spawn,
 };
-use pos_sim::reader::{AbortRace, CardEntry, Dukpt, Key, Options, Reader, WaitsFor, card, start};
+use pos_sim::reader::{AbortRace, CardEntry, Dukpt, Family, Key, Options, Reader, WaitsFor, card, start};
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
+
+/// Makes a test of each function for each family.
+macro_rules! for_each_family {
+    ($($name:ident,)*) => {
+        for_each_family! { @family miura Miura $($name,)* }
+        for_each_family! { @family vipa Vipa $($name,)* }
+    };
+    (@family $module:ident $family:ident $($name:ident,)*) => {
+        mod $module {
+            use super::Family;
+
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(Family::$family).await;
+            })*
+        }
+    };
+}
+
+for_each_family! {
+    every_card_of_the_deck,
+    with_chatter_small_packets_and_small_writes,
+    with_events_before_answers_and_over_tcp,
+    cancelled_while_waiting_in_both_orders_of_the_race,
+    cancelled_at_the_reader,
+    another_amount_or_currency_is_refused,
+    an_unsecured_reader_takes_no_payment,
+    unplugged_while_the_card_is_read_and_plugged_in_again,
+    unplugged_in_every_step_and_back_at_another_tty,
+    keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones,
+    a_wrong_pin_is_seen_with_the_tries_left,
+}
+
+/// Returns a simulated reader of a family.
+fn options(family: Family) -> Options {
+    Options { family, ..Options::default() }
+}
+
+/// Returns the driver's settings for a family.
+fn driver_of(family: Family) -> ReaderFamily {
+    match family {
+        Family::Miura => ReaderFamily::Miura(MiuraSettings::default()),
+        Family::Vipa => {
+            let (country, acquirer) = ([0x02, 0x76], "65".to_owned());
+            ReaderFamily::Vipa(VipaSettings { country, acquirer, ..VipaSettings::default() })
+        }
+    }
+}
 
 const AT: LocalTime = LocalTime { year: 25, month: 1, day: 31, hour: 12, minute: 34, second: 56 };
 
@@ -33,16 +82,17 @@ struct Pair {
 impl Pair {
     /// Opens the driver and the reader, which is not ready yet.
     async fn of(options: Options) -> Self {
-        Self::with(options, MiuraSettings::default()).await
+        let family = driver_of(options.family);
+        Self::with(options, family).await
     }
 
     /// Opens the same as [`Self::of`], with settings for the driver.
-    async fn with(options: Options, miura: MiuraSettings) -> Self {
+    async fn with(options: Options, family: ReaderFamily) -> Self {
         let reader = start(options).await.unwrap();
         let place = reader.place();
         let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
         let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) };
-        let (handle, events) = spawn(settings, ReaderFamily::Miura(miura));
+        let (handle, events) = spawn(settings, family);
         Self { reader, handle, events, sale: 0, keys: (None, None) }
     }
 
@@ -56,7 +106,12 @@ impl Pair {
     async fn next(&mut self) -> ReaderEvent {
         loop {
             let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
-            match event.expect("an event").expect("a task") {
+            let Ok(event) = event else {
+                let commands = self.reader.counters().commands;
+                let latest: Vec<_> = commands.iter().rev().take(8).map(|code| format!("{code:04X}")).collect();
+                panic!("no event; {:?}; the latest commands first: {latest:?}", self.reader.display());
+            };
+            match event.expect("a task") {
                 ReaderEvent::KeysLeft { card, pin } => self.keys = (card, pin),
                 event => return event,
             }
@@ -89,22 +144,42 @@ impl Pair {
         self.handle.order(ReaderOrder::Arm(arm)).await.unwrap();
     }
 
+    /// Waits until the reader waits for a card.
+    async fn until_it_waits(&mut self) {
+        let waits = self.reader.waits_for(WaitsFor::Card);
+        if tokio::time::timeout(Duration::from_secs(20), waits).await.is_err() {
+            let told: Vec<_> = std::iter::from_fn(|| self.events.try_recv().ok()).collect();
+            panic!("the reader does not wait for a card; {:?}; {told:?}", self.reader.display());
+        }
+    }
+
     /// Arms the reader, presents the card when the reader waits for one, and follows the cashier's instructions until
     /// the card is read.
     async fn present(&mut self, name: &str, entry: CardEntry) -> (Vec<ReaderProgress>, Box<Presented>) {
         let card = card(name).unwrap();
         self.arm().await;
-        self.reader.waits_for(WaitsFor::Card).await;
+        self.until_it_waits().await;
         self.reader.present(card, entry);
         let mut steps = Vec::new();
         loop {
             match self.next().await {
                 ReaderEvent::Progress { progress: step, .. } => {
                     match step {
-                        ReaderProgress::InsertCard => self.reader.insert(card),
+                        ReaderProgress::InsertCard => {
+                            // A chip that was not read is taken out first.
+                            if self.reader.watch().borrow().card_in_slot {
+                                self.reader.remove();
+                            }
+                            self.reader.insert(card);
+                        }
                         ReaderProgress::SwipeCard => {
                             self.reader.remove();
                             self.reader.swipe(card);
+                        }
+                        // A phone has asked its holder, and wants to be tapped again.
+                        ReaderProgress::TryAgain if entry == CardEntry::Tap => {
+                            self.until_it_waits().await;
+                            self.reader.tap(card);
                         }
                         _ => {}
                     }
@@ -201,26 +276,22 @@ async fn every_card(options: Options) {
     assert_eq!(pair.complete(b"Z1").await, CardVerdict::Refused);
 }
 
-#[tokio::test]
-async fn every_card_of_the_deck() {
-    every_card(Options::default()).await;
+async fn every_card_of_the_deck(family: Family) {
+    every_card(options(family)).await;
 }
 
-#[tokio::test]
-async fn with_chatter_small_packets_and_small_writes() {
-    every_card(Options { chatter: true, chain_size: 21, fragment: Some(50), ..Options::default() }).await;
+async fn with_chatter_small_packets_and_small_writes(family: Family) {
+    every_card(Options { chatter: true, chain_size: 21, fragment: Some(50), ..options(family) }).await;
 }
 
-#[tokio::test]
-async fn with_events_before_answers_and_over_tcp() {
+async fn with_events_before_answers_and_over_tcp(family: Family) {
     let tcp = Some("127.0.0.1:0".parse().unwrap());
-    every_card(Options { events_first: true, tcp, says_powered_on: true, ..Options::default() }).await;
+    every_card(Options { events_first: true, tcp, says_powered_on: true, ..options(family) }).await;
 }
 
-#[tokio::test]
-async fn cancelled_while_waiting_in_both_orders_of_the_race() {
+async fn cancelled_while_waiting_in_both_orders_of_the_race(family: Family) {
     for race in [AbortRace::AbortWins, AbortRace::CardWins(card("tap").unwrap())] {
-        let mut pair = Pair::ready(Options { race, ..Options::default() }).await;
+        let mut pair = Pair::ready(Options { race, ..options(family) }).await;
         for _ in 0..2 {
             pair.arm().await;
             pair.reader.waits_for(WaitsFor::Card).await;
@@ -232,9 +303,8 @@ async fn cancelled_while_waiting_in_both_orders_of_the_race() {
     }
 }
 
-#[tokio::test]
-async fn cancelled_at_the_reader() {
-    let mut pair = Pair::ready(Options::default()).await;
+async fn cancelled_at_the_reader(family: Family) {
+    let mut pair = Pair::ready(options(family)).await;
     pair.arm().await;
     pair.reader.waits_for(WaitsFor::Card).await;
     pair.reader.key(Key::Cancel);
@@ -253,11 +323,10 @@ async fn cancelled_at_the_reader() {
     assert!(matches!(event, ReaderEvent::Idle), "{event:?}");
 }
 
-#[tokio::test]
-async fn another_amount_or_currency_is_refused() {
+async fn another_amount_or_currency_is_refused(family: Family) {
     for options in [
-        Options { amount_override: Some(1), ..Options::default() },
-        Options { currency_override: Some(840), ..Options::default() },
+        Options { amount_override: Some(1), ..options(family) },
+        Options { currency_override: Some(840), ..options(family) },
     ] {
         for (name, entry) in [("chip-no-cvm", CardEntry::Insert), ("tap", CardEntry::Tap)] {
             let mut pair = Pair::ready(options.clone()).await;
@@ -270,22 +339,20 @@ async fn another_amount_or_currency_is_refused() {
     }
 }
 
-#[tokio::test]
-async fn an_unsecured_reader_takes_no_payment() {
-    let mut pair = Pair::of(Options { secured: false, ..Options::default() }).await;
+async fn an_unsecured_reader_takes_no_payment(family: Family) {
+    let mut pair = Pair::of(Options { secured: false, ..options(family) }).await;
     let event = pair.next().await;
     assert!(matches!(event, ReaderEvent::Unready(Unready::NoCardKey { .. })), "{event:?}");
     pair.arm().await;
     assert!(matches!(pair.next().await, ReaderEvent::NoCard { why: NoCard::NotReady, .. }));
 }
 
-#[tokio::test]
-async fn unplugged_while_the_card_is_read_and_plugged_in_again() {
+async fn unplugged_while_the_card_is_read_and_plugged_in_again(family: Family) {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("reader");
-    let reader = start(Options { link: Some(link.clone()), ..Options::default() }).await.unwrap();
+    let reader = start(Options { link: Some(link.clone()), ..options(family) }).await.unwrap();
     let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
-    let (handle, events) = spawn(settings, ReaderFamily::default());
+    let (handle, events) = spawn(settings, driver_of(family));
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for _ in 0..2 {
@@ -346,11 +413,35 @@ async fn amounts_and_tips_are_typed() {
 }
 
 #[tokio::test]
+async fn a_card_number_is_typed_at_a_vipa_reader() {
+    let ReaderFamily::Vipa(vipa) = driver_of(Family::Vipa) else { unreachable!() };
+    for form in [SredForm::IvFirst, SredForm::DataOnly] {
+        let vipa = {
+            let screen = Some("mapp/manual_pan.html".to_owned());
+            VipaSettings { manual_entry: screen, sred_form: form, ..vipa.clone() }
+        };
+        let mut pair = Pair::with(options(Family::Vipa), ReaderFamily::Vipa(vipa)).await;
+        assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
+        pair.reader.next_number("4761739001010010");
+        pair.reader.next_number("3112");
+        pair.arm_for(pos_reader::EntryRequest::Manual).await;
+        let (steps, event) = pair.after_steps().await;
+        assert_eq!(steps, [ReaderProgress::TypeCard]);
+        let ReaderEvent::Card { presented, .. } = event else { panic!("{event:?}") };
+        assert_eq!(presented.facts.entry, EntryMode::Manual);
+        assert_eq!(presented.facts.pan.as_ref().unwrap().as_str(), "476173******0010");
+        // The initial value of eight bytes precedes the blocks of eight bytes, or is left out.
+        assert_eq!(presented.card.data.expose().len() % 8, 0);
+        assert_eq!(pair.complete(b"00").await, CardVerdict::Approved);
+    }
+}
+
+#[tokio::test]
 async fn a_card_number_is_typed() {
     for command in [ManualEntryCommand::D2E0, ManualEntryCommand::D25A] {
         let manual = ManualEntry { command, verification_value: command == ManualEntryCommand::D2E0 };
         let miura = MiuraSettings { manual_entry: Some(manual), ..MiuraSettings::default() };
-        let mut pair = Pair::with(Options::default(), miura).await;
+        let mut pair = Pair::with(Options::default(), ReaderFamily::Miura(miura)).await;
         assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
         for number in ["4761739001010010", "3112", "123"].iter().take(if manual.verification_value { 3 } else { 1 }) {
             pair.reader.next_number(number);
@@ -388,14 +479,13 @@ async fn long_scripts_reach_a_reader_that_takes_them() {
 }
 
 /// Checks a cable that is pulled at each step. The reader comes back at another tty, and the same link leads to it.
-#[tokio::test]
-async fn unplugged_in_every_step_and_back_at_another_tty() {
+async fn unplugged_in_every_step_and_back_at_another_tty(family: Family) {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("reader");
-    let reader = start(Options::default()).await.unwrap();
+    let reader = start(options(family)).await.unwrap();
     std::os::unix::fs::symlink(reader.place(), &link).unwrap();
     let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
-    let (handle, events) = spawn(settings, ReaderFamily::default());
+    let (handle, events) = spawn(settings, driver_of(family));
     let mut pair = Pair { reader, handle, events, sale: 0, keys: (None, None) };
     assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for (n, step) in (1..).zip(["idle", "armed", "PIN", "typing", "card in the slot"]) {
@@ -432,7 +522,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
         }
         // The same reader comes back with a later key, at a tty with another number.
         let dukpt = Dukpt::TDES.with_counter(n * 256);
-        let back = start(Options { dukpt, ..Options::default() }).await.unwrap();
+        let back = start(Options { dukpt, ..options(family) }).await.unwrap();
         assert_ne!(back.place(), pair.reader.place(), "{step}");
         std::fs::remove_file(&link).unwrap();
         pair.reader.unplug();
@@ -453,19 +543,22 @@ async fn unplugged_in_every_step_and_back_at_another_tty() {
     }
 }
 
-#[tokio::test]
-async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() {
-    // With two keys left, a tap uses both, and the next wait for a card is refused. With one key left, the tap itself
-    // is refused.
-    for left in [2, 1] {
+async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones(family: Family) {
+    // With the keys of one tap left, the tap uses them, and the next wait for a card is refused. A Miura reader seals a
+    // tap twice, so with one key left, the tap itself is refused.
+    let (of_a_tap, all) = match family {
+        Family::Miura => (2, &[2, 1][..]),
+        _ => (1, &[1][..]),
+    };
+    for &left in all {
         let dukpt = Dukpt::TDES.with_keys_left(left);
-        let mut pair = Pair::ready(Options { dukpt, ..Options::default() }).await;
-        if left == 2 {
+        let mut pair = Pair::ready(Options { dukpt, ..options(family) }).await;
+        if left == of_a_tap {
             pair.present("tap", CardEntry::Tap).await;
             pair.complete(b"00").await;
         }
         pair.arm().await;
-        if left == 1 {
+        if left < of_a_tap {
             pair.reader.waits_for(WaitsFor::Card).await;
             pair.reader.tap(card("tap").unwrap());
         }
@@ -482,9 +575,8 @@ async fn keys_that_are_used_up_end_the_sale_and_the_reader_waits_for_new_ones() 
     }
 }
 
-#[tokio::test]
-async fn a_wrong_pin_is_seen_with_the_tries_left() {
-    let mut pair = Pair::ready(Options::default()).await;
+async fn a_wrong_pin_is_seen_with_the_tries_left(family: Family) {
+    let mut pair = Pair::ready(options(family)).await;
     let (steps, presented) = pair.present("chip-offline-pin", CardEntry::Insert).await;
     assert!(steps.contains(&ReaderProgress::PinWrong { tries_left: Some(2) }), "{steps:?}");
     assert_eq!(steps.last(), Some(&ReaderProgress::PinDone), "{steps:?}");

@@ -146,7 +146,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 
 /// The families of readers, each of which is a folder of `reader`. The next constant is the only file that names them.
 /// The port, the agent and all other modules use only the interface that all families share.
-const READER_FAMILIES: &[&str] = &["miura"];
+const READER_FAMILIES: &[&str] = &["miura", "neo2", "vipa"];
 /// The folder of `reader` with the rules of every family. It names no family.
 const READER_SESSION: &str = "session";
 const READER_ENTRANCE: &[&str] = &["reader", "driver"];

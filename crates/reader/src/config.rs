@@ -16,8 +16,8 @@ const MAX_SERIALS: usize = 32;
 pub struct Reader {
     /// The protocol of the reader.
     pub protocol: ReaderProtocol,
-    /// A tty such as `/dev/serial/by-id/…`, or `tcp://host:6543`. With `tcp-listen://address:port`, the reader opens the
-    /// connection (`verifone-vipa` only).
+    /// A tty such as `/dev/serial/by-id/…`, or `tcp://host:6543`. With `tcp-listen://address:port`, the reader opens
+    /// the connection (`verifone-vipa` only).
     pub port: String,
     /// Line speed of a tty, in baud: 57600 for `verifone-vipa`, 115200 for others. A USB port does not use it.
     pub baud: Option<u32>,
@@ -154,7 +154,8 @@ pub enum ReaderFlowControl {
     XonXoff,
 }
 
-/// The form of sealed card data for the gateway. UNCERTAIN: the interface does not name a form, so the acquirer decides.
+/// The form of sealed card data for the gateway. UNCERTAIN: the interface does not name a form, so the acquirer
+/// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema, serde::Serialize))]
 #[serde(rename_all = "kebab-case")]
@@ -181,8 +182,10 @@ pub struct VipaReader {
     /// The number of the host whose key seals the PIN.
     #[serde(default = "defaults::pin_host")]
     pub pin_host: u8,
-    /// The index of the acquirer, if the reader is set up for several.
-    pub acquirer: Option<String>,
+    /// The index of the acquirer in the reader's set-up (C2), one to eight letters and digits, such as `65`.
+    pub acquirer: String,
+    /// The name of the reader's screen (HTML) for typing a card number. It must be there with `manual-entry = true`.
+    pub manual_entry_screen: Option<String>,
 }
 
 impl Default for VipaReader {
@@ -192,7 +195,8 @@ impl Default for VipaReader {
             security_slot: defaults::security_slot(),
             security_host: defaults::security_host(),
             pin_host: defaults::pin_host(),
-            acquirer: None,
+            acquirer: String::new(),
+            manual_entry_screen: None,
         }
     }
 }
@@ -334,7 +338,7 @@ fn check_sealing(found: &mut FaultList, reader: &Reader) {
             false,
             "reader.vipa",
             "must be there for verifone-vipa",
-            "write [reader.vipa] with terminal-country = \"276\", or your country's number",
+            "write [reader.vipa] with terminal-country and acquirer",
         ));
         return;
     };
@@ -344,12 +348,24 @@ fn check_sealing(found: &mut FaultList, reader: &Reader) {
         "must be three digits of ISO 3166-1",
         "write \"276\" for Germany, \"826\" for the United Kingdom",
     ));
-    if let Some(acquirer) = &vipa.acquirer {
+    found.add(check(
+        is_made_of(&vipa.acquirer, 8, |b| b.is_ascii_alphanumeric()),
+        "reader.vipa.acquirer",
+        "must be 1 to 8 letters and digits",
+        "write the index as the reader's set-up names it",
+    ));
+    found.add(check(
+        !reader.manual_entry || vipa.manual_entry_screen.is_some(),
+        "reader.vipa.manual-entry-screen",
+        "must be there with manual-entry = true",
+        "write the name of the screen in the reader's set-up",
+    ));
+    if let Some(screen) = &vipa.manual_entry_screen {
         found.add(check(
-            is_made_of(acquirer, 8, |b| b.is_ascii_alphanumeric()),
-            "reader.vipa.acquirer",
-            "must be 1 to 8 letters and digits",
-            "write the index as the reader's set-up names it, or omit the key",
+            is_made_of(screen, 64, |b| b.is_ascii_graphic()),
+            "reader.vipa.manual-entry-screen",
+            "must be 1 to 64 printable ASCII characters",
+            "write the name of the screen in the reader's set-up",
         ));
     }
 }

@@ -50,6 +50,7 @@ pub mod keys;
 mod local_time;
 mod masked_pan;
 pub mod miura;
+pub mod neo2;
 mod outbox;
 pub mod port;
 mod reasons;

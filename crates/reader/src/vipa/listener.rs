@@ -3,8 +3,8 @@
 use zeroize::Zeroizing;
 
 use super::message::{
-    CardTemplate, KeysAnswer, OnlinePinAnswer, ResetAnswer, TypedCardAnswer, VipaCardStatus, VipaDeviceStatus,
-    VipaStatus, VipaUnsolicited, has_clear_card_data, masked_pan, parse_card, parse_time, tags,
+    CardTemplate, VipaCardStatus, VipaDeviceStatus, VipaIdentity, VipaKeys, VipaPinAnswer, VipaStatus, VipaTypedCard,
+    VipaUnsolicited, has_clear_card_data, masked_pan, parse_card, parse_time, tags,
 };
 use super::settings::SredForm;
 use crate::apdu::{need, split};
@@ -117,21 +117,21 @@ impl VipaListener {
         }
         let form = self.form;
         let answer = match purpose {
-            CommandPurpose::KeyStatus => KeysAnswer::parse(body)
-                .ok()
-                .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin })),
+            CommandPurpose::KeyStatus => {
+                VipaKeys::parse(body).ok().map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin }))
+            }
             CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),
             CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 return self.card(body);
             }
-            CommandPurpose::OnlinePin => OnlinePinAnswer::parse(body).ok().map(|answer| {
+            CommandPurpose::OnlinePin => VipaPinAnswer::parse(body).ok().map(|answer| {
                 CommandAnswer::Pin(match answer {
-                    OnlinePinAnswer::Entered(block) => PinAnswer::Entered(block),
-                    OnlinePinAnswer::Bypassed => PinAnswer::Bypassed,
+                    VipaPinAnswer::Entered(block) => PinAnswer::Entered(block),
+                    VipaPinAnswer::Bypassed => PinAnswer::Bypassed,
                 })
             }),
             CommandPurpose::Amount => need(body, tags::NUMERIC_DATA).ok().map(CommandAnswer::Digits),
-            CommandPurpose::TypedCard => TypedCardAnswer::parse(body, form)
+            CommandPurpose::TypedCard => VipaTypedCard::parse(body, form)
                 .ok()
                 .map(|typed| CommandAnswer::Typed(TypedCard { masked_pan: typed.masked_pan, sealed: typed.sealed })),
             CommandPurpose::StartUp(_)
@@ -159,7 +159,7 @@ fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
         StartUpStep::Abort if body.is_empty() && ok => CommandAnswer::Done,
         // This is the end of a transaction from before the start-up, or the second answer to an abort.
         StartUpStep::Abort => CommandAnswer::NotYet,
-        StartUpStep::Identity => match ResetAnswer::parse(body) {
+        StartUpStep::Identity => match VipaIdentity::parse(body) {
             Ok(reset) if ok => CommandAnswer::Identity {
                 serial: reset.serial,
                 model: reset.model,

@@ -15,10 +15,10 @@ pub struct VipaSettings {
     pub security: (u8, u8),
     /// The host whose key seals the PIN.
     pub pin_host: u8,
-    /// C2: the acquirer's index, if the reader is set up for several.
-    pub acquirer: Option<String>,
-    /// `true` if a card number may be typed on the reader.
-    pub manual_entry: bool,
+    /// C2: the acquirer's index in the reader's set-up.
+    pub acquirer: String,
+    /// The name of the reader's screen for typing a card number, or `None` if it is not allowed.
+    pub manual_entry: Option<String>,
     /// Indices of the reader's prompts.
     pub prompts: ReaderPrompts,
 }
@@ -34,7 +34,7 @@ impl VipaSettings {
             security: (vipa.security_slot, vipa.security_host),
             pin_host: vipa.pin_host,
             acquirer: vipa.acquirer,
-            manual_entry: section.manual_entry,
+            manual_entry: vipa.manual_entry_screen.filter(|_| section.manual_entry),
             prompts: section.prompts,
         }
     }
@@ -49,8 +49,8 @@ impl Default for VipaSettings {
             country: [0; 2],
             security: (vipa.security_slot, vipa.security_host),
             pin_host: vipa.pin_host,
-            acquirer: None,
-            manual_entry: false,
+            acquirer: String::new(),
+            manual_entry: None,
             prompts: ReaderPrompts::default(),
         }
     }

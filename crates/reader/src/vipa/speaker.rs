@@ -1,6 +1,6 @@
 //! The session's questions as commands of VIPA.
 
-use super::message::{ContinueTerms, OnlinePinTerms, VipaCommand, tags};
+use super::message::{ContinueTerms, NO_CASHBACK, OnlinePinTerms, VipaCommand, tags};
 use super::settings::VipaSettings;
 use crate::apdu::MessageError;
 use crate::apdu_framing;
@@ -44,7 +44,8 @@ const END: u8 = 0x00;
 const NUMBER_AND_EXPIRY: u8 = 0x03;
 /// The entries of a typed card: one command asks for number and expiry date.
 const TYPED_PARTS: &[u32] = &[2];
-/// DFED05: the most digits of a PIN (ISO 9564-1).
+/// DFED04 and DFED05: the digits of a PIN (ISO 9564-1).
+const MIN_PIN: u8 = 4;
 const MAX_PIN: u8 = 12;
 
 /// Writes the commands of VIPA.
@@ -80,7 +81,7 @@ impl Speaker for VipaSpeaker {
             }
             ReaderQuestion::Show(text) => encoded(&VipaCommand::Show { text: ascii(text).as_bytes() }),
             ReaderQuestion::AnyCard { transaction, .. } => {
-                encoded(&VipaCommand::StartContactless { transaction, country })
+                encoded(&VipaCommand::StartContactless { transaction, other: Some(NO_CASHBACK), country })
             }
             ReaderQuestion::Start(transaction) => encoded(&VipaCommand::Start { transaction, country }),
             ReaderQuestion::Decide { transaction, decision } => {
@@ -104,6 +105,7 @@ impl Speaker for VipaSpeaker {
                 let currency = Currency::from_bcd(transaction.currency);
                 encoded(&VipaCommand::OnlinePin(OnlinePinTerms {
                     host: self.0.pin_host,
+                    min: Some(MIN_PIN),
                     max: MAX_PIN,
                     amount: transaction.amount,
                     currency: currency.map_or("", Currency::code).as_bytes(),
@@ -115,7 +117,10 @@ impl Speaker for VipaSpeaker {
                 prompts: prompts_of(self.0.prompts.amount),
                 format: [MAX_INTEGER_DIGITS, currency.exponent()],
             }),
-            ReaderQuestion::TypedCard { .. } => encoded(&VipaCommand::ManualPan { parts: NUMBER_AND_EXPIRY }),
+            ReaderQuestion::TypedCard { .. } => {
+                let screen = self.0.manual_entry.as_deref().unwrap_or_default().as_bytes();
+                encoded(&VipaCommand::ManualPan { parts: NUMBER_AND_EXPIRY, screen })
+            }
             // The session does not ask what the family cannot do.
             ReaderQuestion::Tip { .. } | ReaderQuestion::ForgetTyped => Err(EncodeError::TooShort { bytes: 0 }),
         }
@@ -132,7 +137,7 @@ impl Speaker for VipaSpeaker {
     }
 
     fn typed_parts(&self) -> Option<&'static [u32]> {
-        self.0.manual_entry.then_some(TYPED_PARTS)
+        self.0.manual_entry.as_ref().map(|_| TYPED_PARTS)
     }
 
     fn keeps_typed(&self) -> bool {
@@ -163,7 +168,7 @@ impl VipaSpeaker {
     fn terms(&self, transaction: &TransactionData) -> ContinueTerms<'_> {
         ContinueTerms {
             money: Some((transaction.amount, transaction.currency, self.0.country)),
-            acquirer: self.0.acquirer.as_deref().map(str::as_bytes),
+            acquirer: Some(self.0.acquirer.as_bytes()),
             ..ContinueTerms::default()
         }
     }

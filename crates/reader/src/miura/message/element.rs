@@ -1,5 +1,5 @@
-//! The parts of Miura's messages: Miura's own tags (readers: 2.4), the templates around elements, and the status word at
-//! the end.
+//! The parts of Miura's messages: Miura's own tags (readers: 2.4), the templates around elements, and the status word
+//! at the end.
 
 use super::status::StatusWord;
 use crate::apdu;

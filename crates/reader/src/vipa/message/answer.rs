@@ -14,7 +14,7 @@ const MAX_PROGRAMS: usize = 64;
 
 /// The answer to RESET with P2 01.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResetAnswer {
+pub struct VipaIdentity {
     /// 9F1E: the serial number.
     pub serial: String,
     /// EE, DF0D: the model.
@@ -27,7 +27,7 @@ pub struct ResetAnswer {
     pub programs: Vec<ConfigFile>,
 }
 
-impl ResetAnswer {
+impl VipaIdentity {
     /// Reads the body.
     ///
     /// # Errors
@@ -55,14 +55,14 @@ fn name_and_version(template: &[u8]) -> (String, String) {
 
 /// The answer to GET SECURITY CONFIGURATION.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeysAnswer {
+pub struct VipaKeys {
     /// A KSN for card data is present.
     pub card: bool,
     /// A KSN for PINs is present.
     pub pin: bool,
 }
 
-impl KeysAnswer {
+impl VipaKeys {
     /// Reads the body.
     ///
     /// # Errors
@@ -84,14 +84,14 @@ pub fn parse_time(body: &[u8]) -> Result<LocalTime, MessageError> {
 
 /// The answer to ONLINE PIN with status 9000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnlinePinAnswer<'a> {
+pub enum VipaPinAnswer<'a> {
     /// The sealed PIN.
     Entered(PinBlock<'a>),
     /// An empty body: the cardholder continued without a PIN.
     Bypassed,
 }
 
-impl<'a> OnlinePinAnswer<'a> {
+impl<'a> VipaPinAnswer<'a> {
     /// Reads the body. In some versions, block and KSN are those of a sealed template (FF7F).
     ///
     /// # Errors
@@ -111,14 +111,14 @@ impl<'a> OnlinePinAnswer<'a> {
 
 /// The answer to MANUAL PAN.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TypedCardAnswer<'a> {
+pub struct VipaTypedCard<'a> {
     /// The masked number, in ASCII.
     pub masked_pan: &'a [u8],
     /// The sealed data.
     pub sealed: Option<SealedBlock<'a>>,
 }
 
-impl<'a> TypedCardAnswer<'a> {
+impl<'a> VipaTypedCard<'a> {
     /// Reads the body. UNCERTAIN: older versions use another tag for the number (readers: 10, point 7).
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! A card's answer: one template around its elements (readers: 3.3 to 3.5). E2 asks for a decision, E3 approves, E4 goes
-//! online, E5 declines, and E7 is a tap in magnetic stripe mode.
+//! A card's answer: one template around its elements (readers: 3.3 to 3.5). E2 asks for a decision, E3 approves, E4
+//! goes online, E5 declines, and E7 is a tap in magnetic stripe mode.
 
 use super::masked::masked_pan;
 use super::tags;

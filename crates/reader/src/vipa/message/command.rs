@@ -1,5 +1,6 @@
 //! The commands: CLA INS P1 P2 [Lc data] (readers: 3.1 to 3.4). A command may have several packets.
 
+use super::answer::parse_time;
 use super::tags;
 use crate::LocalTime;
 use crate::apdu::{MessageError, need, need_array, search};
@@ -42,6 +43,8 @@ pub enum VipaCommand<'a> {
     ManualPan {
         /// Bits: 0 number, 1 expiry date.
         parts: u8,
+        /// DFAA01: the name of the reader's screen.
+        screen: &'a [u8],
     },
     /// C411 GET SECURITY CONFIGURATION.
     SecurityConfiguration {
@@ -58,6 +61,8 @@ pub enum VipaCommand<'a> {
     StartContactless {
         /// The transaction's data.
         transaction: TransactionData,
+        /// 9F03: the cashback. The document lists it, but its computed frame has none.
+        other: Option<[u8; 6]>,
         /// 9F1A: the terminal's country.
         country: [u8; 2],
     },
@@ -107,6 +112,8 @@ pub struct ContinueTerms<'a> {
 pub struct OnlinePinTerms<'a> {
     /// P1: the host's number, which selects the key.
     pub host: u8,
+    /// DFED04: minimum number of digits. The document lists it, but its computed frame has none.
+    pub min: Option<u8>,
     /// DFED05: maximum number of digits.
     pub max: u8,
     /// DFDF17: the amount.
@@ -132,7 +139,7 @@ const FIRST_TRY: u8 = 0x00;
 const DISPLAY_IS_SUPPRESSED: u8 = 0x01;
 const PIN_STYLE: u8 = 0x00;
 /// 9F03: the agent gives no cashback.
-const NO_CASHBACK: [u8; 6] = [0; 6];
+pub(in crate::vipa) const NO_CASHBACK: [u8; 6] = [0; 6];
 
 type CommandData = heapless::Vec<u8, { apdu_link::MAX_EXTENDED_COMMAND }>;
 
@@ -187,7 +194,7 @@ impl<'a> VipaCommand<'a> {
             Self::ShowPrepared { index } => [0xD2, 0x01, index, 0x01],
             Self::Show { .. } => [0xD2, 0x01, 0x00, 0x01],
             Self::Numeric { .. } => [0xD2, 0x04, 0x00, 0x01],
-            Self::ManualPan { parts } => [0xD2, 0x14, parts, 0x01],
+            Self::ManualPan { parts, .. } => [0xD2, 0x14, parts, 0x01],
             Self::SecurityConfiguration { slot, host } => [0xC4, 0x11, slot, host],
             Self::ContactlessStatus => [0xC0, 0x00, CONTACTLESS_DETAILS, 0x00],
             Self::ContactlessOpen => [0xC0, 0x01, 0x00, 0x00],
@@ -216,8 +223,12 @@ impl<'a> VipaCommand<'a> {
                 tlv::push(out, tags::PROMPTS, &prompts)?;
                 tlv::push(out, tags::NUMBER_FORMAT, &format)?;
             }
-            Self::StartContactless { transaction, country } => {
+            Self::ManualPan { screen, .. } => tlv::push(out, tags::SCREEN, screen)?,
+            Self::StartContactless { transaction, other, country } => {
                 tlv::push(out, tag::AMOUNT_AUTHORISED, &transaction.amount)?;
+                if let Some(other) = other {
+                    tlv::push(out, tag::AMOUNT_OTHER, &other)?;
+                }
                 tlv::push(out, tag::TRANSACTION_DATE, &transaction.at.date_bcd())?;
                 tlv::push(out, tag::TRANSACTION_TYPE, &[transaction.transaction_type])?;
                 tlv::push(out, tag::TRANSACTION_TIME, &transaction.at.time_bcd())?;
@@ -260,7 +271,7 @@ impl<'a> VipaCommand<'a> {
             [0xD0, 0x00] if p2 & 1 != 0 => Self::Reset,
             [0xD0, 0x60] => Self::CardStatus,
             [0xDD, 0x10] if p1 == CLOCK_GET => Self::ClockGet,
-            [0xDD, 0x10] => Self::ClockSet(super::parse_time(data)?),
+            [0xDD, 0x10] => Self::ClockSet(parse_time(data)?),
             [0xD0, 0xFF] => Self::Abort,
             [0xD2, 0x01] if p1 != 0 => Self::ShowPrepared { index: p1 },
             [0xD2, 0x01] => Self::Show { text: data },
@@ -268,12 +279,13 @@ impl<'a> VipaCommand<'a> {
                 prompts: need_array(data, tags::PROMPTS)?,
                 format: need_array(data, tags::NUMBER_FORMAT)?,
             },
-            [0xD2, 0x14] => Self::ManualPan { parts: p1 },
+            [0xD2, 0x14] => Self::ManualPan { parts: p1, screen: need(data, tags::SCREEN)? },
             [0xC4, 0x11] => Self::SecurityConfiguration { slot: p1, host: p2 },
             [0xC0, 0x00] => Self::ContactlessStatus,
             [0xC0, 0x01] => Self::ContactlessOpen,
             [0xC0, 0xA0] => Self::StartContactless {
                 transaction: parse_transaction(data)?,
+                other: search(data, tag::AMOUNT_OTHER)?.and_then(|other| other.try_into().ok()),
                 country: need_array(data, tag::TERMINAL_COUNTRY_CODE)?,
             },
             [0xC0, 0xA1] => Self::ContinueContactless(ContinueTerms::parse(data)?),
@@ -296,7 +308,7 @@ fn parse_transaction(data: &[u8]) -> Result<TransactionData, MessageError> {
         transaction_type,
         amount: need_array(data, tag::AMOUNT_AUTHORISED)?,
         currency: need_array(data, tag::CURRENCY_CODE)?,
-        at: super::parse_time(data)?,
+        at: parse_time(data)?,
     })
 }
 
@@ -376,6 +388,9 @@ impl<'a> ContinueTerms<'a> {
 impl<'a> OnlinePinTerms<'a> {
     fn push(&self, out: &mut CommandData) -> Result<(), MessageError> {
         tlv::push(out, tags::PIN_TRY, &[FIRST_TRY])?;
+        if let Some(min) = self.min {
+            tlv::push(out, tags::PIN_MIN, &[min])?;
+        }
         tlv::push(out, tags::PIN_MAX, &[self.max])?;
         tlv::push(out, tags::PIN_AMOUNT, &self.amount)?;
         tlv::push(out, tags::PIN_CURRENCY, self.currency)?;
@@ -389,6 +404,7 @@ impl<'a> OnlinePinTerms<'a> {
     fn parse(host: u8, data: &'a [u8]) -> Result<Self, MessageError> {
         Ok(Self {
             host,
+            min: search(data, tags::PIN_MIN)?.and_then(|min| min.first().copied()),
             max: need_array::<1>(data, tags::PIN_MAX)?[0],
             amount: need_array(data, tags::PIN_AMOUNT)?,
             currency: need(data, tags::PIN_CURRENCY)?,

@@ -1,5 +1,5 @@
-//! VIPA's masked copies of the card number, and the check for card data that is neither masked nor sealed (readers: 3.5;
-//! design: invariant 7).
+//! VIPA's masked copies of the card number, and the check for card data that is neither masked nor sealed (readers:
+//! 3.5; design: invariant 7).
 
 use zeroize::Zeroizing;
 
@@ -42,8 +42,8 @@ pub fn has_clear_card_data(body: &[u8]) -> bool {
     clear && walked.is_ok()
 }
 
-/// Returns the PAN part of an element, with `*` for each masked digit. The part is wiped, because a reader may have left
-/// it unmasked.
+/// Returns the PAN part of an element, with `*` for each masked digit. The part is wiped, because a reader may have
+/// left it unmasked.
 fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     /// The capacity exceeds the digits of any PAN, so the text is never reallocated and leaves no copy behind.
     const PLACES: usize = 48;

@@ -51,6 +51,8 @@ tags! {
     SUPPRESS_DISPLAY = 0xDFA214;
     /// The style of the PIN entry.
     PIN_STYLE = 0xDFA218;
+    /// The name of a screen for typing.
+    SCREEN = 0xDFAA01;
     /// Masked number of a typed card.
     TYPED_PAN = 0xDFDB01;
     /// Verification value of a typed card.
@@ -83,6 +85,8 @@ tags! {
     KEY_SLOT = 0xDFEC46;
     /// KSN of the PIN.
     PIN_KSN = 0xDFED03;
+    /// Minimum number of PIN digits.
+    PIN_MIN = 0xDFED04;
     /// Maximum number of PIN digits.
     PIN_MAX = 0xDFED05;
     /// KSN of the PIN, in other versions.
