@@ -12,6 +12,7 @@
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_link` | VIPA's packets on the same link |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
+//! | `sim_neo2` | the simulated NEO2 reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |
 
@@ -27,6 +28,7 @@ mod miura_session;
 mod miura_typing;
 mod neo2_link;
 mod reader_pair;
+mod sim_neo2;
 mod sim_reader;
 mod sim_vipa;
 mod vipa_link;

@@ -1,12 +1,9 @@
 //! The decrypted card data: TLVs of a chip, tracks of a magnetic stripe, or typed data. All other data are refused.
 
 use super::invalid::Invalid;
-use super::sealed_forms::ClearObject;
+use super::sealed_forms::{ClearObject, SRED_DATA};
 use pos_terms::emv::track2::{ServiceCode, Track2};
 use pos_terms::emv::{Tag, luhn, tag};
-
-/// The parameter with the encrypted card data.
-pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 
 const TYPED_PAN: u32 = 0xDFA211;
 const TYPED_EXPIRY: u32 = 0xDFA214;

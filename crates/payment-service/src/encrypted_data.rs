@@ -8,11 +8,10 @@
 
 use std::collections::HashMap;
 
-use super::clear_card_data::SRED_DATA;
 use super::clear_card_data::{self, ClearCard};
 use super::form::Form;
 use super::invalid::Invalid;
-use super::sealed_forms;
+use super::sealed_forms::{self, SRED_DATA};
 use pos_keys::pin_block::{self, Malformed, Pin};
 use pos_keys::{
     Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
@@ -329,7 +328,7 @@ mod tests {
         assert!(open(&V1[..62], "FFFF98765432110010A4", "ICC").err().unwrap().contains("whole number of blocks"));
     }
 
-    /// The plaintexts are published (readers: 4.4, I2). The ciphertexts are made here.
+    /// The plaintexts are published (readers: 4.4). The ciphertexts are made here.
     #[test]
     fn opens_the_elements_of_neo2() {
         let text = "FFFF9876543210E00001";
@@ -356,6 +355,14 @@ mod tests {
             let block = format!("DFEE23{:02X}{tracks}", tracks.len() / 2);
             assert_eq!(open(&block, "MAGSTRIPE").unwrap().pan, "4500600000000061");
         }
+        // The whole block of the swipe, with lengths of 59, 37 and 0 bytes.
+        let (masked, tail) = ("2A".repeat(59 + 37), "00".repeat(60));
+        let inside = format!("801F3B2500A39B{masked}{}{}{tail}", sealed(one.as_bytes()), sealed(two.as_bytes()));
+        assert_eq!((one.len(), two.len()), (59, 37));
+        let length = inside.len() / 2;
+        let block = format!("02{:02X}{:02X}{inside}000003", length % 256, length / 256);
+        let element_of_block = format!("DFEE2382{:04X}{block}", block.len() / 2);
+        assert_eq!(open(&element_of_block, "MAGSTRIPE").unwrap().pan, "4500600000000061");
         // The element inside is another one, is of another card, or is not encrypted.
         for wrong in [
             element("5A", "57114761739001010010D20122010123456789"),

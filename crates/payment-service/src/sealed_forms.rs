@@ -10,9 +10,11 @@
 //! How a gateway receives the IV of VIPA and the elements of NEO2 is not published, so the second column is UNCERTAIN
 //! for them (readers: 3.5, 4.4).
 
-use super::clear_card_data::SRED_DATA;
 use super::invalid::Invalid;
 use pos_terms::emv::{Tag, tlv};
+
+/// The parameter with the encrypted card data.
+pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 
 const TRACK_1: u32 = 0x5F21;
 const TRACK_2: u32 = 0x5F22;
@@ -136,6 +138,7 @@ fn tracks(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>
         let is_text = clear[..end].iter().all(|c| c.is_ascii_graphic() || *c == b' ') && clear.len() - end < block;
         is_text.then(|| ClearObject { tag: Tag(tag), value: clear[..end].to_vec() })
     };
+    let sealed = encrypted_part(sealed).unwrap_or(sealed);
     if let Some(only) = track(sealed) {
         return Some(vec![only]);
     }
@@ -145,4 +148,18 @@ fn tracks(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>
         (Some(pair), None) => Some(pair),
         _ => None,
     }
+}
+
+/// Returns the encrypted tracks of a whole block of a swipe: 02, LEN, kind, status, three lengths, two status bytes,
+/// the masked tracks, the encrypted tracks, and more (readers: 4.4).
+fn encrypted_part(block: &[u8]) -> Option<&[u8]> {
+    let [0x02, low, high, inside @ .., _xor, _sum, 0x03] = block else { return None };
+    let [_kind, _status, one, two, three, _masked, _encrypted, rest @ ..] = inside else { return None };
+    if inside.len() != usize::from(u16::from_le_bytes([*low, *high])) {
+        return None;
+    }
+    let lengths = [one, two, three].map(|length| usize::from(*length));
+    let masked: usize = lengths.iter().sum();
+    let encrypted: usize = lengths.iter().map(|length| length.next_multiple_of(8)).sum();
+    rest.get(masked..masked + encrypted)
 }

@@ -21,6 +21,8 @@
 //! | the demo's till asks the agent | `shop/demo/till.rs` `ask` |
 //! | the reader receives bytes and sends answers | `reader/port.rs` `serve`, `reader/device.rs` `bytes`, `reader/outgoing.rs` `send` |
 //! | a family of readers decodes a command, and says what happened | `reader/family.rs` `hear`, `decided`, `failed` |
+//! | a VIPA reader carries out a command | `reader/vipa/commands.rs` `carry_out`, `reader/vipa/contactless.rs` `start`, `reader/vipa/contact.rs` `decide` |
+//! | a NEO2 reader carries out a command | `reader/neo2/commands.rs` `carry_out`, `reader/neo2/activate.rs` `activate`, `reader/neo2/contact.rs` `authenticate` |
 //! | a Miura reader carries out a command | `reader/miura/commands.rs` `carry_out`, `reader/miura/answers.rs` `answer` |
 //! | a transaction is started at the reader | `reader/start_transaction.rs` `start_chip`, `wait_for_tap` |
 //! | a card from the deck is inserted, tapped or swiped | `reader/card_entry.rs` `insert`, `tap`, `swipe`, `reader/deck/cards.rs` |

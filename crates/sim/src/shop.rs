@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 use super::fault::{self, LineFaults};
 use super::gateway::{self, Gateway};
 use super::printer::Printer;
-use super::reader::{self, Reader};
+use super::reader::{self, Family, Reader};
 
 pub mod demo;
 
@@ -41,6 +41,7 @@ pub struct Shop {
     pub gateway: Gateway,
     /// The printer.
     pub printer: Printer,
+    family: Family,
     line: Option<FaultyLine>,
     folder: Folder,
 }
@@ -59,6 +60,7 @@ impl Shop {
         if options.reader.tcp.is_none() {
             options.reader.link = Some(folder.path.join("reader"));
         }
+        let family = options.reader.family;
         let reader = reader::start(options.reader).await?;
         let gateway = gateway::start(options.gateway).await?;
         let printer = Printer::start(std::net::SocketAddr::from(([127, 0, 0, 1], 0))).await?;
@@ -66,7 +68,7 @@ impl Shop {
             Some(faults) => Some(FaultyLine::before(&gateway, faults).await?),
             None => None,
         };
-        let shop = Self { reader, gateway, printer, line, folder };
+        let shop = Self { reader, gateway, printer, family, line, folder };
         write_private(&shop.folder.path.join("gateway-token"), shop.gateway.token())?;
         write_private(&shop.folder.path.join("till-token"), TILL_TOKEN)?;
         fs::write(shop.folder.path.join("ca.pem"), shop.gateway.ca_pem())?;
@@ -108,9 +110,7 @@ currency = "EUR"
 card-timeout-s = 60
 max-credit-amount = "1000.00"
 
-[reader]
-protocol = "miura-mpi"
-port = "{reader}"
+{reader}
 
 [gateway]
 url = "{url}"
@@ -140,11 +140,26 @@ token-file = "{folder}/till-token"
 [journal]
 path = "{journal}"
 "#,
-            reader = self.reader.place(),
+            reader = self.reader_section(),
             url = self.line.as_ref().map_or_else(|| self.gateway.base_url(), |line| line.url.clone()),
             entity = self.gateway.entity_id(),
             printer = self.printer.place(),
         )
+    }
+}
+
+impl Shop {
+    /// Returns the section of the agent's configuration for the reader of this family.
+    fn reader_section(&self) -> String {
+        let (protocol, own) = match self.family {
+            Family::Miura => ("miura-mpi", ""),
+            Family::Vipa => (
+                "verifone-vipa",
+                "\nsred-form = \"iv-first\"\n\n[reader.vipa]\nterminal-country = \"276\"\nacquirer = \"65\"",
+            ),
+            Family::Neo2 => ("idtech-neo2", ""),
+        };
+        format!("[reader]\nprotocol = \"{protocol}\"\nport = \"{}\"{own}", self.reader.place())
     }
 }
 

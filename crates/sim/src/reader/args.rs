@@ -13,7 +13,7 @@ use super::display::{Screen, WaitsFor};
 use super::handle::Reader;
 use super::port::start;
 use super::script::{self, Script};
-use super::{Dukpt, Family, Options, Pace};
+use super::{Dukpt, Family, Neo2Settings, Options, Pace, VipaSettings};
 use crate::typed;
 
 /// The arguments of `pos-sim reader`.
@@ -55,6 +55,9 @@ pub struct Args {
     /// Hold no PIN key.
     #[arg(long)]
     no_pin_key: bool,
+    /// Behave as another version of the reader does; may be given several times
+    #[arg(long, value_enum, value_name = "VARIANT")]
+    variant: Vec<Variant>,
     /// The number of keys left in each key set, to test used-up keys
     #[arg(long, value_name = "NUMBER", conflicts_with = "counter")]
     keys_left: Option<u16>,
@@ -86,6 +89,25 @@ pub struct Args {
     /// Leave the card in the slot until the command `remove`
     #[arg(long)]
     leave_card: bool,
+}
+
+/// A behaviour of other versions of a reader, for what the protocol's description leaves open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Variant {
+    /// vipa: the PIN block comes inside FF7F
+    PinInFf7f,
+    /// vipa: an online PIN is entered before the E4, which has its block
+    PinInE4,
+    /// vipa: a bypassed PIN is answered by 9000 without a body
+    EmptyBypass,
+    /// vipa: the value 00 of C0 approves
+    C0ZeroApproves,
+    /// vipa: the answer to CARD STATUS is flagged as unsolicited
+    UnsolicitedStatus,
+    /// neo2: a cancelled command gets no response
+    SilentCancel,
+    /// neo2: the kernel sends a text and waits for the host's answer
+    KernelTexts,
 }
 
 /// The connection on which the reader listens.
@@ -124,8 +146,19 @@ impl TryFrom<Args> for Options {
             Kind::Tdes => Dukpt::TDES,
             Kind::Aes => Dukpt::AES,
         };
+        let is = |variant| args.variant.contains(&variant);
+        let vipa = VipaSettings {
+            pin_in_ff7f: is(Variant::PinInFf7f),
+            pin_in_e4: is(Variant::PinInE4),
+            bypass_is_empty: is(Variant::EmptyBypass),
+            approves: u8::from(!is(Variant::C0ZeroApproves)),
+            status_is_unsolicited: is(Variant::UnsolicitedStatus),
+        };
+        let neo2 = Neo2Settings { cancel_is_silent: is(Variant::SilentCancel), sends_texts: is(Variant::KernelTexts) };
         Ok(Self {
             family: args.family,
+            vipa,
+            neo2,
             tcp,
             connect: args.connect,
             link: args.link,
@@ -306,6 +339,11 @@ mod tests {
             assert_eq!(options(words).tcp, address.map(|text| text.parse().unwrap()), "{words}");
         }
         assert_eq!(options("reader --family vipa --transport tcp").tcp, Some("127.0.0.1:16107".parse().unwrap()));
+        assert!(parsed("reader --family neo2 --transport tcp").unwrap_err().contains("--listen"));
+        let varied = options("reader --family vipa --variant pin-in-e4 --variant c0-zero-approves");
+        assert_eq!(varied.vipa, VipaSettings { pin_in_e4: true, approves: 0, ..VipaSettings::default() });
+        assert_eq!(options("reader --family neo2").neo2, Neo2Settings::default());
+        assert_eq!(options("reader").vipa, VipaSettings::default());
         assert_eq!(options("reader --connect 127.0.0.1:7000").connect, Some("127.0.0.1:7000".parse().unwrap()));
         assert_eq!(options("reader --link /tmp/reader").link, Some("/tmp/reader".into()));
         for words in [

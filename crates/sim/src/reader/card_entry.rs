@@ -47,6 +47,9 @@ impl Device {
 
     pub(super) fn tap(&mut self, card: &'static Card) {
         let Running::Tap(terms) = self.kernel.running else { return };
+        if card.tap == Tap::None || !self.protocol().accepts_tap(self, card) {
+            return;
+        }
         match card.tap {
             Tap::None => {}
             Tap::Insert => {
@@ -54,9 +57,6 @@ impl Device {
                 self.display.show("INSERT CARD");
             }
             Tap::Emv(_) | Tap::Magstripe => {
-                if !self.protocol().accepts_tap(self, card) {
-                    return;
-                }
                 self.kernel.end_command();
                 let application = Application { aid: card.aid, label: card.label };
                 let transaction = self.new_transaction(card, application, Interface::Contactless, terms);

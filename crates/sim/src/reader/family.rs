@@ -13,6 +13,7 @@ use super::emv_transaction::{Decision, EmvTransaction};
 use super::flood::Flood;
 use super::keys::{NoKey, Sealed};
 use super::miura::{self, Miura};
+use super::neo2::{self, Neo2};
 use super::vipa::{self, Vipa};
 
 /// A family of readers.
@@ -23,6 +24,8 @@ pub enum Family {
     Miura,
     /// Verifone VIPA (readers: 3).
     Vipa,
+    /// ID TECH NEO2 (readers: 4).
+    Neo2,
 }
 
 impl Family {
@@ -31,6 +34,7 @@ impl Family {
         match self {
             Self::Miura => Some(6543),
             Self::Vipa => Some(16107),
+            Self::Neo2 => None,
         }
     }
 
@@ -38,6 +42,7 @@ impl Family {
         match self {
             Self::Miura => &Miura,
             Self::Vipa => &Vipa,
+            Self::Neo2 => &Neo2,
         }
     }
 
@@ -45,6 +50,7 @@ impl Family {
         match self {
             Self::Miura => FamilySession::Miura(miura::Session::default()),
             Self::Vipa => FamilySession::Vipa(vipa::Session::default()),
+            Self::Neo2 => FamilySession::Neo2(Box::default()),
         }
     }
 }
@@ -53,6 +59,7 @@ impl Family {
 pub(super) enum FamilySession {
     Miura(miura::Session),
     Vipa(vipa::Session),
+    Neo2(Box<neo2::Session>),
 }
 
 /// The reason why a running command ends without its result.

@@ -181,16 +181,23 @@ impl Keys {
 
     /// Encrypts card data under the next key. The last block is filled with zeros.
     pub(super) fn seal(&mut self, iv: Iv, plain: &[u8]) -> Result<Sealed, NoKey> {
+        let (data, ksn) = self.seal_all(iv, &[plain])?;
+        Ok(Sealed { data: data.concat(), ksn })
+    }
+
+    /// Encrypts several values under the next key, each by itself. Returns them and the KSN.
+    pub(super) fn seal_all(&mut self, iv: Iv, plains: &[impl AsRef<[u8]>]) -> Result<(Vec<Vec<u8>>, Vec<u8>), NoKey> {
+        let plains = plains.iter().map(AsRef::as_ref);
         match &mut self.card_data {
             KeySet::Tdes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let data = key.working(tdes_dukpt::Usage::DataRequest).cbc_encrypt_zero_padded(&iv.tdes, plain);
-                Ok(Sealed { data, ksn: ksn.0.to_vec() })
+                let key = key.working(tdes_dukpt::Usage::DataRequest);
+                Ok((plains.map(|plain| key.cbc_encrypt_zero_padded(&iv.tdes, plain)).collect(), ksn.0.to_vec()))
             }
             KeySet::Aes(device) => {
                 let (ksn, key) = device.next().ok_or(NoKey)?;
-                let data = key.data_key().cbc_encrypt_zero_padded(&iv.aes, plain);
-                Ok(Sealed { data, ksn: ksn.0.to_vec() })
+                let key = key.data_key();
+                Ok((plains.map(|plain| key.cbc_encrypt_zero_padded(&iv.aes, plain)).collect(), ksn.0.to_vec()))
             }
         }
     }

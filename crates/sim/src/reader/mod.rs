@@ -40,6 +40,7 @@ mod handle;
 mod kernel;
 mod keys;
 mod miura;
+mod neo2;
 mod number_entry;
 mod objects;
 mod outgoing;
@@ -57,6 +58,7 @@ pub use faults::{AbortRace, Cable};
 pub use flood::Flood;
 pub use handle::Reader;
 pub use keys::Dukpt;
+pub use neo2::Neo2Settings;
 pub use port::{Moments, start};
 pub use script::{Script, ScriptEvent};
 pub use vipa::VipaSettings;
@@ -68,6 +70,8 @@ pub struct Options {
     pub family: Family,
     /// The behaviour of a VIPA reader that differs between versions.
     pub vipa: VipaSettings,
+    /// The behaviour of a NEO2 reader that its description leaves open.
+    pub neo2: Neo2Settings,
     /// The TCP address to listen on; `None` for a pty.
     pub tcp: Option<SocketAddr>,
     /// The TCP address of the host, if the reader is the client (readers: 3.1).
@@ -155,6 +159,7 @@ impl Default for Options {
         Self {
             family: Family::Miura,
             vipa: VipaSettings::default(),
+            neo2: Neo2Settings::default(),
             tcp: None,
             connect: None,
             link: None,

@@ -94,8 +94,8 @@ pub const EVENTS: &[(&str, ScriptEvent, &str)] = &[
     ("choice", ScriptEvent::Choice, "the cardholder must choose an application"),
     ("pin", ScriptEvent::Pin, "the cardholder must enter a PIN"),
     ("number", ScriptEvent::Number, "the cardholder must enter a number"),
-    ("answer", ScriptEvent::Answer, "the card is read; E3, E4 or E5 is not sent yet"),
-    ("asked", ScriptEvent::Asked, "E4 is sent; the host must answer"),
+    ("answer", ScriptEvent::Answer, "the card is read; its answer (E3, E4 or E5) is not sent yet"),
+    ("asked", ScriptEvent::Asked, "the card asks for the issuer (E4 is sent); the host must answer"),
     ("continue", ScriptEvent::Continue, "CONTINUE has arrived; the card has not received it yet"),
     ("ended", ScriptEvent::Ended, "the card has given its last answer"),
     ("removed", ScriptEvent::Removed, "the card is out of the slot"),
@@ -213,6 +213,10 @@ pub fn help() -> String {
     for (form, about) in ACTIONS {
         let _ = writeln!(text, "  {form:15} {about}");
     }
+    text.push_str(
+        "\nEvents have one name for every family. In the commands of each family, waiting is DEC1, C0A0 or 02-40, abort is\n\
+         D0FF, C0C0 or 05-01, and continue is DED2, C0A1 or 60-12.\n",
+    );
     text.push_str("\nFor example: \"on waiting: insert chip-pin\", \"on pin: type 9999\", \"on asked: unplug 2s\".\n");
     text
 }

@@ -21,7 +21,7 @@ use crate::fleet;
 use crate::gateway;
 use crate::gateway_args::HostRulesArgs;
 use crate::reader::deck::{Chip, Tap};
-use crate::reader::{self, Card, CardEntry, Pace, WaitsFor, deck};
+use crate::reader::{self, Card, CardEntry, Family, Pace, WaitsFor, deck};
 
 mod agent;
 mod card_menu;
@@ -53,6 +53,9 @@ pub struct Args {
     /// The way to present the card [default: the first way that the card allows]
     #[arg(long)]
     entry: Option<CardEntry>,
+    /// The family of the card reader
+    #[arg(long, value_enum, value_name = "FAMILY", default_value_t = Family::Miura)]
+    reader: Family,
     /// Print lines instead of the screen; this is the default without a terminal window, or when TERM is dumb
     #[arg(long, conflicts_with = "once")]
     plain: bool,
@@ -103,7 +106,7 @@ pub async fn run(args: Args) -> io::Result<u8> {
     let line = LineFaults::seeded(1);
     let pace = if args.once { Pace::INSTANT } else { Pace::HUMAN };
     let options = Options {
-        reader: reader::Options { pace, removes_card: args.once, ..reader::Options::default() },
+        reader: reader::Options { family: args.reader, pace, removes_card: args.once, ..reader::Options::default() },
         gateway: gateway::Options { host_rules: args.host_rules.host_rules(), ..gateway::Options::default() },
         gateway_line: (!args.once).then(|| line.clone()),
         ..Options::default()

@@ -20,7 +20,7 @@ pub(super) fn chip(device: &mut Device, card: &Card) -> Result<Vec<u8>, NoKey> {
     block(device, &plain)
 }
 
-/// Encrypts the tracks of the stripe with their sentinels and LRC characters (readers: 8.4, V2 and V3).
+/// Encrypts the tracks of the stripe with their sentinels and LRC characters (readers: 8.4, V2).
 pub(super) fn swipe(device: &mut Device, card: &Card, tracks: (bool, bool)) -> Result<Vec<u8>, NoKey> {
     let mut plain = Vec::new();
     if tracks.0 {
