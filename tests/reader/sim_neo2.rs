@@ -1,5 +1,6 @@
-//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use any
-//! part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's keys.
+//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use
+//! any part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's
+//! keys.
 //!
 //! Frames in `frame` are typed from documents (readers: 4.5). They are never edited to make a test pass.
 
@@ -291,7 +292,13 @@ async fn start_up_goes_by_the_documented_frames() {
     assert_eq!(wire.ask(&frame_of(0x25, 0x03, &unhex("20250131"))).await, Response::empty(0x25, 0));
     assert_eq!(wire.ask(&frame_of(0x25, 0x01, &unhex("1234"))).await, Response::empty(0x25, 0));
     assert_eq!(wire.ask(&frame_of(0x81, 0x0A, &[])).await.data, TEST_KSN_SRED.with_counter(1).0);
-    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[])).await.data, TEST_KSN_PIN.with_counter(1).0);
+    // The state of a key by its name: 01 PIN, 02 card data.
+    for (key, ksn) in [(1, TEST_KSN_PIN), (2, TEST_KSN_SRED)] {
+        let state = wire.ask(&frame_of(0x81, 0x0B, &[key, 0, 0])).await.data;
+        assert_eq!(state, [&[1, 10][..], &ksn.with_counter(1).0].concat());
+    }
+    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[5, 0, 0])).await.data, [0]);
+    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[])).await, Response::empty(0x81, 5));
     assert_eq!(wire.ask(&frame_of(0x81, 0x0C, &[])).await.data, [1, 1, 2, 1]);
     assert_eq!(wire.ask(&frame_of(0xC7, 0xA3, &[])).await.data, [0]);
     assert_eq!(wire.ask(&frame_of(0xC7, 0x37, &[])).await.data, [1]);
@@ -363,7 +370,7 @@ async fn a_chip_pays_in_three_commands() {
     assert_eq!(answer.ksn(), TEST_KSN_SRED.with_counter(1));
     assert_eq!(
         (answer.hex(0xDFEE26), answer.hex(0x9F39), answer.hex(0xDFEE30)),
-        ("00".into(), "05".into(), "01".into())
+        ("C0".into(), "05".into(), "01".into())
     );
     assert_eq!(answer.opened(0x57), "57114761739001010119D311220117589893890000000000");
     assert_eq!(answer.opened(0x5A), "5A084761739001010119000000000000");
@@ -425,8 +432,8 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             let answer = wire.tap(&reader, card).await;
             let (status, mode) = match card.name {
                 "tap-insert" => (0x0A, None),
-                "tap-magstripe" => (0x00, Some(("91", "11"))),
-                _ => (0x23, Some(("07", "01"))),
+                "tap-magstripe" => (0x00, Some(("91", "D1"))),
+                _ => (0x23, Some(("07", "C1"))),
             };
             assert_eq!((answer.command, answer.status), (0x02, status), "{}", card.name);
             if let Some((mode, attribution)) = mode {
@@ -445,7 +452,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             reader.waits_for(WaitsFor::Card).await;
             reader.present(card, CardEntry::Swipe);
             let answer = wire.response().await;
-            assert_eq!((answer.status, answer.hex(0x9F39), answer.hex(0xDFEE26)), (0, "90".into(), "08".into()));
+            assert_eq!((answer.status, answer.hex(0x9F39), answer.hex(0xDFEE26)), (0, "90".into(), "C8".into()));
             assert_eq!(swiped(&answer).1, card.track2(), "{}", card.name);
         }
     }
@@ -771,7 +778,7 @@ async fn a_reader_can_be_bad() {
     assert_eq!(wire.ask(&activate(7, false)).await.status, 0x0A);
     let (aes, mut wire) = self::reader(Options { dukpt: Dukpt::AES, ..options() }).await;
     let answer = wire.tap(&aes, named("tap")).await;
-    assert_eq!((answer.hex(0xDFEE26), answer.find(0xDFEE12, 0).map(|ksn| ksn.len())), ("03".to_owned(), Some(12)));
+    assert_eq!((answer.hex(0xDFEE26), answer.find(0xDFEE12, 0).map(|ksn| ksn.len())), ("C3".to_owned(), Some(12)));
     assert_eq!(answer.find(0x5A, 0xC1).map(|sealed| sealed.len()), Some(16));
     // A damaged answer, and a lost one.
     let (spoiled, mut wire) = self::reader(options()).await;

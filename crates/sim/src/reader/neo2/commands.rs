@@ -32,7 +32,7 @@ const PIN_CANCEL: u16 = 0x6200;
 const ENCRYPTED_PIN: u16 = 0x6201;
 const SIGNED_TEXT: u16 = 0x6205;
 const CARD_KSN: u16 = 0x810A;
-const PIN_KSN: u16 = 0x810B;
+const CHECK_KEY: u16 = 0x810B;
 const KEY_INFO: u16 = 0x810C;
 const MANUAL_PAN: u16 = 0x8341;
 const ENCRYPTION: u16 = 0xC737;
@@ -105,7 +105,8 @@ fn carry_out(device: &mut Device, code: u16, data: &[u8]) -> Result<Option<Vec<u
             Ok(None)
         }
         ENCRYPTED_PIN => pin::start(device, data).map(|()| None),
-        CARD_KSN | PIN_KSN => ksn(device, code).map(Some),
+        CARD_KSN => ksn(device, true).map(Some),
+        CHECK_KEY => check_key(device, data).map(Some),
         KEY_INFO => Ok(Some(key_info(device))),
         MANUAL_PAN => manual_entry::start(device, data).map(|()| None),
         ENCRYPTION => Ok(Some(vec![u8::from(device.keys.encrypts_card_data)])),
@@ -166,14 +167,29 @@ fn show(device: &mut Device, data: &[u8]) -> Result<Vec<u8>, u8> {
     Ok(Vec::new())
 }
 
-/// Returns the next KSN of a key set. UNCERTAIN: which of the two commands is for which set.
-fn ksn(device: &Device, code: u16) -> Result<Vec<u8>, u8> {
+/// Returns the next KSN of a key set.
+fn ksn(device: &Device, of_card: bool) -> Result<Vec<u8>, u8> {
     let (card, pin) = device.keys.next_ksns();
-    let (is_there, ksn) = match code {
-        CARD_KSN => (device.keys.reports_card_key(), card),
-        _ => (device.keys.reports_pin_key(), pin),
+    let (is_there, ksn) = match of_card {
+        true => (device.keys.reports_card_key(), card),
+        false => (device.keys.reports_pin_key(), pin),
     };
     if is_there && !ksn.is_empty() { Ok(ksn) } else { Err(FAILED) }
+}
+
+/// Returns the state of a key, by its name (01 PIN, 02 card data) and slot: 01 valid, 02 used up, 00 none. The KSN
+/// follows with its length.
+fn check_key(device: &Device, data: &[u8]) -> Result<Vec<u8>, u8> {
+    let (of_card, is_injected) = match *data {
+        [0x01, 0, 0] => (false, device.keys.holds_pin_key),
+        [0x02, 0, 0] => (true, device.keys.encrypts_card_data),
+        [_, _, _] => return Ok(vec![0x00]),
+        _ => return Err(WRONG_PARAMETER),
+    };
+    match ksn(device, of_card) {
+        Ok(ksn) => Ok([&[0x01, u8::try_from(ksn.len()).unwrap_or(0)][..], &ksn].concat()),
+        Err(_) => Ok(vec![if is_injected { 0x02 } else { 0x00 }]),
+    }
 }
 
 /// Returns the keys. UNCERTAIN: their form. Here each key has a byte for its use and one for its presence.

@@ -1,5 +1,5 @@
-//! ID TECH NEO2, also named ViVOtech2 (readers: 4): its frames, commands and responses. The card, the cardholder and the
-//! kernel are those of every family.
+//! ID TECH NEO2, also named ViVOtech2 (readers: 4): its frames, commands and responses. The card, the cardholder and
+//! the kernel are those of every family.
 //!
 //! Where the protocol is silent, this reader behaves as follows:
 //! - ACTIVATE with the contact interface also starts the chip, and its response is that of START. So its element DFEF3C

@@ -12,11 +12,12 @@ const ENCRYPTED: u8 = 0xC1;
 /// The nibble of a hidden digit. UNCERTAIN: the description names none (readers: 4.4).
 const HIDDEN: char = 'C';
 
-/// DFEE26, the attribution of the encrypted data, by bits 4, 3 and 0 (readers: 4.4).
-pub(super) const OF_CHIP: u8 = 0b0_0000;
-pub(super) const OF_TAP: u8 = 0b0_0001;
-pub(super) const OF_TAP_MAGSTRIPE: u8 = 0b1_0001;
-pub(super) const OF_SWIPE: u8 = 0b0_1000;
+/// DFEE26, the attribution of the encrypted data, by bits 4, 3 and 0 (readers: 4.4). Bits 7 and 6 say that the reader
+/// encrypts chips and stripes, as in a captured swipe.
+pub(super) const OF_CHIP: u8 = 0b1100_0000;
+pub(super) const OF_TAP: u8 = 0b1100_0001;
+pub(super) const OF_TAP_MAGSTRIPE: u8 = 0b1101_0001;
+pub(super) const OF_SWIPE: u8 = 0b1100_1000;
 /// Bits 2 and 1 of the attribution: AES.
 const AES: u8 = 0b0_0010;
 
