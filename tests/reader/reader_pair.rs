@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use pos_agent::config::ManualEntryCommand;
 use pos_reader::miura::{ManualEntry, MiuraSettings};
+use pos_reader::neo2::Neo2Settings;
 use pos_reader::vipa::{SredForm, VipaSettings};
 use pos_reader::{
     AmountToType, Arm, CardVerdict, Completion, LocalTime, NoAmount, NoCard, ReaderEvent, ReaderFamily, ReaderHandle,
@@ -65,6 +66,7 @@ fn driver_of(family: Family) -> ReaderFamily {
             let (country, acquirer) = ([0x02, 0x76], "65".to_owned());
             ReaderFamily::Vipa(VipaSettings { country, acquirer, ..VipaSettings::default() })
         }
+        Family::Neo2 => ReaderFamily::Neo2(Neo2Settings::default()),
     }
 }
 

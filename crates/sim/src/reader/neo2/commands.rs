@@ -31,8 +31,8 @@ const MENU: u16 = 0x6102;
 const PIN_CANCEL: u16 = 0x6200;
 const ENCRYPTED_PIN: u16 = 0x6201;
 const SIGNED_TEXT: u16 = 0x6205;
-const CARD_KSN: u16 = 0x810A;
-const PIN_KSN: u16 = 0x810B;
+const KSN: u16 = 0x810A;
+const KEY_STATE: u16 = 0x810B;
 const KEY_INFO: u16 = 0x810C;
 const MANUAL_PAN: u16 = 0x8341;
 const ENCRYPTION: u16 = 0xC737;
@@ -105,10 +105,12 @@ fn carry_out(device: &mut Device, code: u16, data: &[u8]) -> Result<Option<Vec<u
             Ok(None)
         }
         ENCRYPTED_PIN => pin::start(device, data).map(|()| None),
-        CARD_KSN | PIN_KSN => ksn(device, code).map(Some),
+        KSN => ksn(device).map(Some),
+        KEY_STATE => key_state(device, data).map(Some),
         KEY_INFO => Ok(Some(key_info(device))),
         MANUAL_PAN => manual_entry::start(device, data).map(|()| None),
-        ENCRYPTION => Ok(Some(vec![u8::from(device.keys.encrypts_card_data)])),
+        // Bit 0 is for stripes, and bit 1 for chips.
+        ENCRYPTION => Ok(Some(vec![if device.keys.encrypts_card_data { 0x03 } else { 0x00 }])),
         ATTRIBUTION => attribution(device).map(Some),
         TIME => set_clock(device, data, 3).map(Some),
         DATE => set_clock(device, data, 0).map(Some),
@@ -166,14 +168,32 @@ fn show(device: &mut Device, data: &[u8]) -> Result<Vec<u8>, u8> {
     Ok(Vec::new())
 }
 
-/// Returns the next KSN of a key set. UNCERTAIN: which of the two commands is for which set.
-fn ksn(device: &Device, code: u16) -> Result<Vec<u8>, u8> {
+/// Returns the next KSN of the card data. UNCERTAIN: the command is only named.
+fn ksn(device: &Device) -> Result<Vec<u8>, u8> {
+    let (card, _) = device.keys.next_ksns();
+    if device.keys.reports_card_key() && !card.is_empty() { Ok(card) } else { Err(FAILED) }
+}
+
+/// Returns the state of a key and its next KSN. The data are the key's use and a slot of two bytes, which is 0.
+fn key_state(device: &Device, data: &[u8]) -> Result<Vec<u8>, u8> {
+    const FOR_PIN: u8 = 0x01;
+    const FOR_CARD_DATA: u8 = 0x02;
+    const UNUSED: u8 = 0x00;
+    const VALID: u8 = 0x01;
+    const END_OF_LIFE: u8 = 0x02;
+    const NOT_AVAILABLE: u8 = 0xFF;
+    let &[usage, 0, 0] = data else { return Err(WRONG_PARAMETER) };
     let (card, pin) = device.keys.next_ksns();
-    let (is_there, ksn) = match code {
-        CARD_KSN => (device.keys.reports_card_key(), card),
-        _ => (device.keys.reports_pin_key(), pin),
+    let (is_there, ksn) = match usage {
+        FOR_PIN => (device.keys.holds_pin_key, pin),
+        FOR_CARD_DATA => (device.keys.encrypts_card_data, card),
+        _ => return Ok(vec![NOT_AVAILABLE]),
     };
-    if is_there && !ksn.is_empty() { Ok(ksn) } else { Err(FAILED) }
+    Ok(match (is_there, u8::try_from(ksn.len())) {
+        (false, _) => vec![UNUSED],
+        (true, Ok(length @ 1..)) => [&[VALID, length][..], &ksn].concat(),
+        (true, _) => vec![END_OF_LIFE],
+    })
 }
 
 /// Returns the keys. UNCERTAIN: their form. Here each key has a byte for its use and one for its presence.
