@@ -288,6 +288,8 @@ async fn every_card(options: Options) {
     for &(name, entry, mode, pin, verdict) in SALES {
         let (_, presented) = pair.present(name, entry).await;
         assert_eq!(presented.facts.entry, mode, "{name}");
+        // A NEO2 reader masks the service code of a stripe, so the driver does not know that it wants a PIN.
+        let pin = pin && !(pair.family == Family::Neo2 && entry == CardEntry::Swipe);
         assert_eq!(presented.pin.is_some(), pin, "{name}");
         assert_eq!(presented.first_answer, FirstAnswer::GoOnline, "{name}");
         assert_eq!(presented.card.ksn.expose().len(), 10, "{name}");

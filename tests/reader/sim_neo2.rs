@@ -1,6 +1,5 @@
-//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use
-//! any part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's
-//! keys.
+//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use any
+//! part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's keys.
 //!
 //! Frames in `frame` are typed from documents (readers: 4.5). They are never edited to make a test pass.
 
@@ -55,14 +54,19 @@ impl Response {
 
     /// Reads the elements, of which some have a marker before their length (readers: 4.4).
     fn elements(&self) -> Vec<Element> {
-        let mut rest = &self.data[..];
+        // An attribution byte has bit 5 set, and no tag here begins with such a byte.
+        let data = match self.data.split_first() {
+            Some((first, elements)) if first & 0x20 != 0 => elements,
+            _ => &self.data[..],
+        };
+        let mut rest = data;
         let mut take = |count: usize| {
             let (now, later) = rest.split_at(count);
             rest = later;
             now.to_vec()
         };
         let mut elements = Vec::new();
-        let mut left = self.data.len();
+        let mut left = data.len();
         while left > 0 {
             let mut tag = take(1);
             if tag[0] & 0x1F == 0x1F {
@@ -104,8 +108,13 @@ impl Response {
         hex::encode_upper(self.find(tag, 0).unwrap_or_else(|| panic!("no {tag:X} in {self:?}")))
     }
 
+    /// Returns the KSN, which a swipe has only in its block.
     fn ksn(&self) -> Ksn {
-        let ksn = Ksn::from_bytes(&self.find(0xDFEE12, 0).unwrap()).unwrap();
+        let of_swipe = || {
+            let block = self.find(0xDFEE23, 0).unwrap();
+            block[block.len() - 13..block.len() - 3].to_vec()
+        };
+        let ksn = Ksn::from_bytes(&self.find(0xDFEE12, 0).unwrap_or_else(of_swipe)).unwrap();
         assert_eq!(ksn.initial(), TEST_KSN_SRED);
         ksn
     }
@@ -292,16 +301,15 @@ async fn start_up_goes_by_the_documented_frames() {
     assert_eq!(wire.ask(&frame_of(0x25, 0x03, &unhex("20250131"))).await, Response::empty(0x25, 0));
     assert_eq!(wire.ask(&frame_of(0x25, 0x01, &unhex("1234"))).await, Response::empty(0x25, 0));
     assert_eq!(wire.ask(&frame_of(0x81, 0x0A, &[])).await.data, TEST_KSN_SRED.with_counter(1).0);
-    // The state of a key by its name: 01 PIN, 02 card data.
-    for (key, ksn) in [(1, TEST_KSN_PIN), (2, TEST_KSN_SRED)] {
-        let state = wire.ask(&frame_of(0x81, 0x0B, &[key, 0, 0])).await.data;
+    for (usage, ksn) in [(2, TEST_KSN_SRED), (1, TEST_KSN_PIN)] {
+        let state = wire.ask(&frame_of(0x81, 0x0B, &[usage, 0, 0])).await.data;
         assert_eq!(state, [&[1, 10][..], &ksn.with_counter(1).0].concat());
     }
-    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[5, 0, 0])).await.data, [0]);
-    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[])).await, Response::empty(0x81, 5));
+    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[5, 0, 0])).await.data, [0xFF]);
+    assert_eq!(wire.ask(&frame_of(0x81, 0x0B, &[2])).await, Response::empty(0x81, 0x05));
     assert_eq!(wire.ask(&frame_of(0x81, 0x0C, &[])).await.data, [1, 1, 2, 1]);
     assert_eq!(wire.ask(&frame_of(0xC7, 0xA3, &[])).await.data, [0]);
-    assert_eq!(wire.ask(&frame_of(0xC7, 0x37, &[])).await.data, [1]);
+    assert_eq!(wire.ask(&frame_of(0xC7, 0x37, &[])).await.data, [3]);
     assert_eq!(wire.ask(&frame_of(0x61, 0x01, b"\x01Hello\nYou")).await, Response::empty(0x61, 0));
     assert_eq!(reader.display(), ["Hello", "You"]);
     assert_eq!(wire.ask(&frame_of(0x62, 0x05, b"REMOVE CARD")).await, Response::empty(0x62, 0));
@@ -369,8 +377,8 @@ async fn a_chip_pays_in_three_commands() {
     assert_eq!((answer.status, answer.hex(0xDFEE25)), (0, "0004".to_owned()));
     assert_eq!(answer.ksn(), TEST_KSN_SRED.with_counter(1));
     assert_eq!(
-        (answer.hex(0xDFEE26), answer.hex(0x9F39), answer.hex(0xDFEE30)),
-        ("C0".into(), "05".into(), "01".into())
+        (answer.hex(0xDFEE26), answer.hex(0x9F39), answer.hex(0xFFEE01)),
+        ("E001".into(), "05".into(), "DFEE300101".into())
     );
     assert_eq!(answer.opened(0x57), "57114761739001010119D311220117589893890000000000");
     assert_eq!(answer.opened(0x5A), "5A084761739001010119000000000000");
@@ -432,8 +440,8 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             let answer = wire.tap(&reader, card).await;
             let (status, mode) = match card.name {
                 "tap-insert" => (0x0A, None),
-                "tap-magstripe" => (0x00, Some(("91", "D1"))),
-                _ => (0x23, Some(("07", "C1"))),
+                "tap-magstripe" => (0x00, Some(("91", "F101"))),
+                _ => (0x23, Some(("07", "E101"))),
             };
             assert_eq!((answer.command, answer.status), (0x02, status), "{}", card.name);
             if let Some((mode, attribution)) = mode {
@@ -452,7 +460,7 @@ async fn every_card_gives_the_documented_answer_at_every_entry() {
             reader.waits_for(WaitsFor::Card).await;
             reader.present(card, CardEntry::Swipe);
             let answer = wire.response().await;
-            assert_eq!((answer.status, answer.hex(0x9F39), answer.hex(0xDFEE26)), (0, "90".into(), "C8".into()));
+            assert_eq!((answer.status, answer.hex(0x9F39), answer.hex(0xDFEE26)), (0, "90".into(), "E801".into()));
             assert_eq!(swiped(&answer).1, card.track2(), "{}", card.name);
         }
     }
@@ -491,7 +499,6 @@ async fn a_swipe_is_a_block_with_masked_and_encrypted_tracks() {
     reader.waits_for(WaitsFor::Card).await;
     reader.swipe(card);
     assert_eq!(wire.ask(&unhex(frame::CANCEL)).await, Response::empty(0x05, 0));
-    assert_eq!(wire.response().await.status, 0x0A);
     wire.send(&activate(7, false)).await;
     reader.waits_for(WaitsFor::Card).await;
     reader.swipe(card);
@@ -502,8 +509,8 @@ async fn a_swipe_is_a_block_with_masked_and_encrypted_tracks() {
     let block = answer.find(0xDFEE23, 0).unwrap();
     let masked = String::from_utf8(block[10..10 + one.len() + card.track2().len()].to_vec()).unwrap();
     assert!(masked.starts_with("%*4500********0061^TEST CARD/SWIPE^3112*"), "{masked}");
-    assert!(masked.contains(";4500********0061=3112101***"), "{masked}");
-    assert_eq!(answer.hex(0xDFEE30), "0C");
+    assert!(masked.contains(";4500********0061=3112****"), "{masked}");
+    assert_eq!((answer.hex(0xFFEE01), answer.hex(0xDFEE25)), ("DFEE30010C".into(), "0011".into()));
     // The result can be asked for again, once.
     let again = wire.ask(&unhex(frame::RESULT)).await;
     assert_eq!((again.command, again.status, &again.data), (0x03, 0, &answer.data));
@@ -524,6 +531,7 @@ async fn a_failed_chip_may_be_swiped_in_the_same_command() {
         reader.swipe(named(name));
         let answer = wire.response().await;
         assert_eq!((answer.command, answer.hex(0x9F39)), (0x02, "80".to_owned()), "{name}");
+        assert_eq!(answer.hex(0xDFEE25), "0007");
         assert_eq!(swiped(&answer).1, named(name).track2());
         // The same with START.
         reader.insert(named(name));
@@ -595,9 +603,9 @@ async fn a_cancel_and_the_card_race_in_both_orders() {
     let (reader, mut wire) = reader(options()).await;
     wire.send(&activate(7, false)).await;
     reader.waits_for(WaitsFor::Card).await;
+    // The cancelled command gets no response.
     assert_eq!(wire.ask(&unhex(frame::CANCEL)).await, Response::empty(0x05, 0));
-    let ended = wire.response().await;
-    assert_eq!((ended.command, ended.status, ended.find(0xFFEE1F, 0).map(|data| data.len())), (0x02, 0x0A, Some(4)));
+    assert_eq!(wire.ask(&unhex(frame::PING)).await, Response::empty(0x18, 0));
     reader.plan_abort(AbortRace::CardWins(named("tap")));
     wire.send(&activate(7, false)).await;
     reader.waits_for(WaitsFor::Card).await;
@@ -609,13 +617,24 @@ async fn a_cancel_and_the_card_race_in_both_orders() {
     reader.waits_for(WaitsFor::Card).await;
     reader.key(Key::Cancel);
     assert_eq!(wire.response().await.status, 0x0A);
-    // Another version does not answer the cancelled command.
-    let neo2 = Neo2Settings { cancel_is_silent: true, ..Neo2Settings::default() };
+    // Another version answers the cancelled command too, and a third has no attribution byte.
+    let neo2 = Neo2Settings { answers_cancelled: true, activate_has_two_responses: true, ..Neo2Settings::default() };
     let (reader, mut wire) = self::reader(Options { neo2, ..options() }).await;
     wire.send(&activate(7, false)).await;
+    assert_eq!(wire.response().await, Response::empty(0x02, 0x63));
     reader.waits_for(WaitsFor::Card).await;
     assert_eq!(wire.ask(&unhex(frame::CANCEL)).await, Response::empty(0x05, 0));
-    assert_eq!(wire.ask(&unhex(frame::PING)).await, Response::empty(0x18, 0));
+    let ended = wire.response().await;
+    assert_eq!((ended.command, ended.status, ended.find(0xFFEE1F, 0).map(|data| data.len())), (0x02, 0x0A, Some(4)));
+    let neo2 = Neo2Settings { attributes: false, shows_service_code: true, ..Neo2Settings::default() };
+    let (reader, mut wire) = self::reader(Options { neo2, ..options() }).await;
+    let answer = wire.tap(&reader, named("tap")).await;
+    assert!(answer.data.starts_with(&[0xDF, 0xEE, 0x25]) && answer.cryptogram_is_right(named("tap")));
+    wire.send(&activate(1, false)).await;
+    reader.waits_for(WaitsFor::Card).await;
+    reader.swipe(named("swipe"));
+    let block = wire.response().await.find(0xDFEE23, 0).unwrap();
+    assert!(block.windows(16).any(|shown| shown == b"0061=3112101****"));
 }
 
 #[tokio::test]
@@ -624,7 +643,7 @@ async fn a_pin_is_a_text_of_hexadecimal_digits() {
     let pan = "6799998900000074316";
     let state = |answer: &Response| (answer.command, answer.status, answer.data.first().copied());
     // The reader has no card of its own yet.
-    assert_eq!(state(&wire.ask_twice(&encrypted_pin(0x01, "", 12, 4)).await), (0x62, 0, Some(0x04)));
+    assert_eq!(state(&wire.ask_twice(&encrypted_pin(0x01, "", 12, 4)).await), (0x62, 0x0A, Some(0x04)));
     let answer = wire.ask_twice(&encrypted_pin(0x11, pan, 12, 4)).await;
     assert_eq!((state(&answer), answer.data.len()), ((0x62, 0, Some(0x00)), 1 + 20 + 16));
     let text = |range: std::ops::Range<usize>| hex::decode(&answer.data[range]).unwrap();
@@ -653,7 +672,7 @@ async fn a_pin_is_a_text_of_hexadecimal_digits() {
     assert_eq!(wire.response().await, Response::empty(0x62, 0x63));
     assert_eq!(wire.ask(&unhex(frame::PING)).await, Response::empty(0x18, 0x0B));
     assert_eq!(wire.ask(&frame_of(0x62, 0x00, &[])).await, Response::empty(0x62, 0));
-    assert_eq!(wire.response().await, Response { command: 0x62, status: 0, data: vec![0x02] });
+    assert_eq!(wire.response().await, Response { command: 0x62, status: 0x0A, data: vec![0x02] });
     let pace = Pace { key: Duration::from_secs(3600), ..Pace::INSTANT };
     let slow = Options { pace, race: AbortRace::CardWins(named("tap")), ..options() };
     let (reader, mut wire) = self::reader(slow).await;
@@ -719,7 +738,7 @@ async fn a_card_number_is_typed() {
     wire.send(&ask).await;
     reader.waits_for(WaitsFor::Number).await;
     assert_eq!(wire.ask(&unhex(frame::CANCEL)).await, Response::empty(0x05, 0));
-    assert_eq!(wire.response().await.status, 0x0A);
+    assert_eq!(wire.ask(&unhex(frame::PING)).await, Response::empty(0x18, 0));
 }
 
 #[tokio::test]
@@ -752,7 +771,6 @@ async fn commands_out_of_turn_are_refused() {
         assert_eq!(wire.ask(&frame).await.status, 0x0B);
     }
     assert_eq!(wire.ask(&unhex(frame::CANCEL)).await, Response::empty(0x05, 0));
-    assert_eq!(wire.response().await.command, 0x02);
     // A reader that polls by itself cannot be activated.
     assert_eq!(wire.ask(&frame_of(0x01, 0x01, &[0])).await, Response::empty(0x01, 0));
     assert_eq!(wire.ask(&activate(7, false)).await, Response::empty(0x02, 0x0B));
@@ -778,7 +796,7 @@ async fn a_reader_can_be_bad() {
     assert_eq!(wire.ask(&activate(7, false)).await.status, 0x0A);
     let (aes, mut wire) = self::reader(Options { dukpt: Dukpt::AES, ..options() }).await;
     let answer = wire.tap(&aes, named("tap")).await;
-    assert_eq!((answer.hex(0xDFEE26), answer.find(0xDFEE12, 0).map(|ksn| ksn.len())), ("C3".to_owned(), Some(12)));
+    assert_eq!((answer.hex(0xDFEE26), answer.find(0xDFEE12, 0).map(|ksn| ksn.len())), ("E301".to_owned(), Some(12)));
     assert_eq!(answer.find(0x5A, 0xC1).map(|sealed| sealed.len()), Some(16));
     // A damaged answer, and a lost one.
     let (spoiled, mut wire) = self::reader(options()).await;

@@ -1,20 +1,9 @@
 //! The decrypted card data: TLVs of a chip, tracks of a magnetic stripe, or typed data. All other data are refused.
 
 use super::invalid::Invalid;
-use super::sealed_forms::{ClearObject, SRED_DATA};
+use super::sealed_forms::{ClearObject, SEALED_TAGS, SRED_DATA, TYPED_CODE, TYPED_EXPIRY, TYPED_PAN};
 use pos_terms::emv::track2::{ServiceCode, Track2};
 use pos_terms::emv::{Tag, luhn, tag};
-
-const TYPED_PAN: u32 = 0xDFA211;
-const TYPED_EXPIRY: u32 = 0xDFA214;
-const TYPED_CODE: u32 = 0xDFA216;
-
-/// The tags that readers encrypt:
-/// - for chip and tap: 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG);
-/// - for a swipe: the tracks;
-/// - for a typed card: the requested elements (readers: 2.9).
-const SEALED_TAGS: &[u32] =
-    &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
 
 /// The card data in clear, from test cards only.
 pub(super) struct ClearCard {

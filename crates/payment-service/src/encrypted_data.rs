@@ -316,6 +316,10 @@ mod tests {
         );
         let said = open(COMPUTED, "FFFF9876543210E00001", "MAGSTRIPE").err().unwrap();
         assert_eq!(said, "pos.encryptedSred.data: 5F22: sentinels or LRC missing or wrong");
+        // Behind this IV, the track looks like a TLV of Miura's form with the tags 34, D3 and 80.
+        const LOOKS_LIKE_MIURA: &str =
+            concat!("90150280D7363CA5FFA27714DEB254F1F58F4818B8D474E9", "42EFC983FF1BD7F05A22811350262906");
+        assert_eq!(open(LOOKS_LIKE_MIURA, "FFFF0102628D11000001", "ICC").unwrap().pan, "4761739001010010");
         // Without the IV, with another KSN, cut, or with a changed last block.
         for (sealed, ksn) in [
             (&V1[16..], "FFFF98765432110010A4"),

@@ -16,6 +16,17 @@ use pos_terms::emv::{Tag, tlv};
 /// The parameter with the encrypted card data.
 pub(super) const SRED_DATA: &str = "pos.encryptedSred.data";
 
+pub(super) const TYPED_PAN: u32 = 0xDFA211;
+pub(super) const TYPED_EXPIRY: u32 = 0xDFA214;
+pub(super) const TYPED_CODE: u32 = 0xDFA216;
+
+/// The tags that readers encrypt:
+/// - for chip and tap: 5A, 57, 56, 9F6B, DFDF41 and DFDF42 (readers: 2.5, P2PEDOL.CFG);
+/// - for a swipe: the tracks;
+/// - for a typed card: the requested elements (readers: 2.9).
+pub(super) const SEALED_TAGS: &[u32] =
+    &[0x5A, 0x57, 0x56, 0x9F6B, 0xDFDF41, 0xDFDF42, 0x5F21, 0x5F22, 0x5F23, TYPED_PAN, TYPED_EXPIRY, TYPED_CODE];
+
 const TRACK_1: u32 = 0x5F21;
 const TRACK_2: u32 = 0x5F22;
 /// NEO2's block of a swipe.
@@ -27,9 +38,9 @@ const VIPA_TAGS: &[(u32, u32)] = &[
     (0x5A, 0x5A),
     (0xDFDB05, TRACK_1),
     (0xDFDB06, TRACK_2),
-    (0xDFDB01, 0xDFA211),
-    (0xDFDB03, 0xDFA214),
-    (0xDFDB02, 0xDFA216),
+    (0xDFDB01, TYPED_PAN),
+    (0xDFDB03, TYPED_EXPIRY),
+    (0xDFDB02, TYPED_CODE),
 ];
 
 /// The tags of single elements that NEO2 encrypts.
@@ -50,18 +61,21 @@ pub(super) fn open(
     decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Result<Vec<ClearObject>, Invalid> {
     let clear = decrypt(sealed);
-    let forms = [
-        clear.as_ref().and_then(|clear| zero_padded(clear, block)),
-        clear.as_ref().and_then(|clear| after_iv(clear, block)),
-        by_element(sealed, block, decrypt),
-    ];
+    let plain = clear.as_ref().and_then(|clear| zero_padded(clear, block));
+    // By chance, an IV before other data can look like a TLV with any tag, so a form fits only with known tags.
+    let is_known = |objects: &Vec<ClearObject>| objects.iter().all(|object| SEALED_TAGS.contains(&object.tag.0));
+    let (miura, unknown) = match plain {
+        Some(objects) if is_known(&objects) => (Some(objects), None),
+        other => (None, other),
+    };
+    let forms = [miura, clear.as_ref().and_then(|clear| after_iv(clear, block)), by_element(sealed, block, decrypt)];
     let mut fitting = forms.into_iter().flatten();
     match (fitting.next(), fitting.next()) {
         (Some(objects), None) => Ok(objects),
-        (None, _) if clear.is_none() => {
-            Err(Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes")))
-        }
-        _ => Err(garbled()),
+        (Some(_), Some(_)) => Err(garbled()),
+        // The next check names the unknown tag.
+        (None, _) if clear.is_some() => unknown.ok_or_else(garbled),
+        (None, _) => Err(Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes"))),
     }
 }
 

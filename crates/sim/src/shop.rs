@@ -157,7 +157,7 @@ impl Shop {
                 "verifone-vipa",
                 "\nsred-form = \"iv-first\"\n\n[reader.vipa]\nterminal-country = \"276\"\nacquirer = \"65\"",
             ),
-            Family::Neo2 => ("idtech-neo2", ""),
+            Family::Neo2 => ("idtech-neo2", "\nsred-form = \"elements\""),
         };
         format!("[reader]\nprotocol = \"{protocol}\"\nport = \"{}\"{own}", self.reader.place())
     }

@@ -104,8 +104,14 @@ enum Variant {
     C0ZeroApproves,
     /// vipa: the answer to CARD STATUS is flagged as unsolicited
     UnsolicitedStatus,
-    /// neo2: a cancelled command gets no response
-    SilentCancel,
+    /// neo2: a cancelled command gets a response too
+    AnsweredCancel,
+    /// neo2: no attribution byte stands before the elements
+    NoAttribution,
+    /// neo2: ACTIVATE has a first response, as START has
+    TwoResponses,
+    /// neo2: the masked track 2 shows the service code
+    ShownServiceCode,
     /// neo2: the kernel sends a text and waits for the host's answer
     KernelTexts,
 }
@@ -154,7 +160,13 @@ impl TryFrom<Args> for Options {
             approves: u8::from(!is(Variant::C0ZeroApproves)),
             status_is_unsolicited: is(Variant::UnsolicitedStatus),
         };
-        let neo2 = Neo2Settings { cancel_is_silent: is(Variant::SilentCancel), sends_texts: is(Variant::KernelTexts) };
+        let neo2 = Neo2Settings {
+            answers_cancelled: is(Variant::AnsweredCancel),
+            attributes: !is(Variant::NoAttribution),
+            activate_has_two_responses: is(Variant::TwoResponses),
+            shows_service_code: is(Variant::ShownServiceCode),
+            sends_texts: is(Variant::KernelTexts),
+        };
         Ok(Self {
             family: args.family,
             vipa,

@@ -142,6 +142,11 @@ impl Keys {
         self.holds_pin_key && self.pin_keys_are_left()
     }
 
+    /// Returns whether the card data are encrypted under AES.
+    pub(super) fn are_aes(&self) -> bool {
+        matches!(self.card_data, KeySet::Aes(_))
+    }
+
     /// Returns the next KSN of both key sets; empty if a set is used up.
     pub(super) fn next_ksns(&self) -> (Vec<u8>, Vec<u8>) {
         (self.card_data.next_ksn(), self.pin.next_ksn())

@@ -30,7 +30,7 @@ pub(super) fn activate(device: &mut Device, data: &[u8]) -> Result<(), u8> {
         objects::get::<3>(elements, 0xDFEF3C).map_err(|_| WRONG_PARAMETER)?.is_some_and(|[flag, ..]| flag == 1);
     let terms = terms(device, elements)?;
     device.display.amount = Some(terms.money());
-    responses::accept(device, 0x02);
+    responses::accept(device, 0x02, interfaces & CONTACTS != 0);
     session(device).last_result = None;
     wait(device, terms, interfaces, u64::from(*seconds), allows_fallback);
     Ok(())

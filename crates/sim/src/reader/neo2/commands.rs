@@ -31,8 +31,8 @@ const MENU: u16 = 0x6102;
 const PIN_CANCEL: u16 = 0x6200;
 const ENCRYPTED_PIN: u16 = 0x6201;
 const SIGNED_TEXT: u16 = 0x6205;
-const CARD_KSN: u16 = 0x810A;
-const CHECK_KEY: u16 = 0x810B;
+const KSN: u16 = 0x810A;
+const KEY_STATE: u16 = 0x810B;
 const KEY_INFO: u16 = 0x810C;
 const MANUAL_PAN: u16 = 0x8341;
 const ENCRYPTION: u16 = 0xC737;
@@ -105,11 +105,12 @@ fn carry_out(device: &mut Device, code: u16, data: &[u8]) -> Result<Option<Vec<u
             Ok(None)
         }
         ENCRYPTED_PIN => pin::start(device, data).map(|()| None),
-        CARD_KSN => ksn(device, true).map(Some),
-        CHECK_KEY => check_key(device, data).map(Some),
+        KSN => ksn(device).map(Some),
+        KEY_STATE => key_state(device, data).map(Some),
         KEY_INFO => Ok(Some(key_info(device))),
         MANUAL_PAN => manual_entry::start(device, data).map(|()| None),
-        ENCRYPTION => Ok(Some(vec![u8::from(device.keys.encrypts_card_data)])),
+        // Bit 0 is for stripes, and bit 1 for chips.
+        ENCRYPTION => Ok(Some(vec![if device.keys.encrypts_card_data { 0x03 } else { 0x00 }])),
         ATTRIBUTION => attribution(device).map(Some),
         TIME => set_clock(device, data, 3).map(Some),
         DATE => set_clock(device, data, 0).map(Some),
@@ -167,29 +168,32 @@ fn show(device: &mut Device, data: &[u8]) -> Result<Vec<u8>, u8> {
     Ok(Vec::new())
 }
 
-/// Returns the next KSN of a key set.
-fn ksn(device: &Device, of_card: bool) -> Result<Vec<u8>, u8> {
-    let (card, pin) = device.keys.next_ksns();
-    let (is_there, ksn) = match of_card {
-        true => (device.keys.reports_card_key(), card),
-        false => (device.keys.reports_pin_key(), pin),
-    };
-    if is_there && !ksn.is_empty() { Ok(ksn) } else { Err(FAILED) }
+/// Returns the next KSN of the card data. UNCERTAIN: the command is only named.
+fn ksn(device: &Device) -> Result<Vec<u8>, u8> {
+    let (card, _) = device.keys.next_ksns();
+    if device.keys.reports_card_key() && !card.is_empty() { Ok(card) } else { Err(FAILED) }
 }
 
-/// Returns the state of a key, by its name (01 PIN, 02 card data) and slot: 01 valid, 02 used up, 00 none. The KSN
-/// follows with its length.
-fn check_key(device: &Device, data: &[u8]) -> Result<Vec<u8>, u8> {
-    let (of_card, is_injected) = match *data {
-        [0x01, 0, 0] => (false, device.keys.holds_pin_key),
-        [0x02, 0, 0] => (true, device.keys.encrypts_card_data),
-        [_, _, _] => return Ok(vec![0x00]),
-        _ => return Err(WRONG_PARAMETER),
+/// Returns the state of a key and its next KSN. The data are the key's use and a slot of two bytes, which is 0.
+fn key_state(device: &Device, data: &[u8]) -> Result<Vec<u8>, u8> {
+    const FOR_PIN: u8 = 0x01;
+    const FOR_CARD_DATA: u8 = 0x02;
+    const UNUSED: u8 = 0x00;
+    const VALID: u8 = 0x01;
+    const END_OF_LIFE: u8 = 0x02;
+    const NOT_AVAILABLE: u8 = 0xFF;
+    let &[usage, 0, 0] = data else { return Err(WRONG_PARAMETER) };
+    let (card, pin) = device.keys.next_ksns();
+    let (is_there, ksn) = match usage {
+        FOR_PIN => (device.keys.holds_pin_key, pin),
+        FOR_CARD_DATA => (device.keys.encrypts_card_data, card),
+        _ => return Ok(vec![NOT_AVAILABLE]),
     };
-    match ksn(device, of_card) {
-        Ok(ksn) => Ok([&[0x01, u8::try_from(ksn.len()).unwrap_or(0)][..], &ksn].concat()),
-        Err(_) => Ok(vec![if is_injected { 0x02 } else { 0x00 }]),
-    }
+    Ok(match (is_there, u8::try_from(ksn.len())) {
+        (false, _) => vec![UNUSED],
+        (true, Ok(length @ 1..)) => [&[VALID, length][..], &ksn].concat(),
+        (true, _) => vec![END_OF_LIFE],
+    })
 }
 
 /// Returns the keys. UNCERTAIN: their form. Here each key has a byte for its use and one for its presence.

@@ -17,7 +17,7 @@ pub(super) fn start(device: &mut Device, data: &[u8]) -> Result<(), u8> {
     let (&[fallback, high, low, _, _], tlvs) = data.split_first_chunk().ok_or(WRONG_PARAMETER)?;
     let terms = activate::terms(device, tlvs)?;
     device.display.amount = Some(terms.money());
-    responses::accept(device, CMD);
+    responses::accept(device, CMD, true);
     let seconds = u64::from(u16::from_be_bytes([high, low]));
     activate::wait(device, terms, activate::CONTACTS, seconds, fallback == 1);
     Ok(())
@@ -37,15 +37,16 @@ pub(super) fn card_inserted(device: &mut Device) {
 
 /// Answers START. The host must then let the card decide.
 pub(super) fn chip_read(device: &mut Device, transaction: EmvTransaction) {
-    finish(device, OK, &elements::started(&transaction));
+    let data = elements::started(device, &transaction);
+    finish(device, OK, &data);
     device.kernel.awaiting_decision = Some(transaction);
 }
 
-/// Handles AUTHENTICATE. UNCERTAIN: its data, which may be any TLVs here.
-pub(super) fn authenticate(device: &mut Device, data: &[u8]) -> Result<(), u8> {
-    tlv::visit(data, &mut |_| {}).map_err(|_| responses::MALFORMED)?;
+/// Handles AUTHENTICATE. UNCERTAIN: its data. In a published frame, they are a flag that forces the issuer's decision,
+/// and a time-out of two bytes. All data are accepted here.
+pub(super) fn authenticate(device: &mut Device, _data: &[u8]) -> Result<(), u8> {
     let transaction = device.kernel.awaiting_decision.take().ok_or(NOT_ALLOWED)?;
-    responses::accept(device, CMD);
+    responses::accept(device, CMD, true);
     if device.kernel.slot != Some(transaction.card) {
         device.fail(Failure::NoCard);
         return Ok(());
@@ -66,12 +67,14 @@ pub(super) fn text_answered(device: &mut Device) {
     }
 }
 
-/// Handles APPLY HOST RESPONSE. UNCERTAIN: its layout. Here the data are the TLVs 8A, 91, 71 and 72.
+/// Handles APPLY HOST RESPONSE. UNCERTAIN: its layout. In a published frame, a byte 01 comes before the TLVs 8A and 91.
+/// It may be left out here.
 pub(super) fn apply(device: &mut Device, data: &[u8]) -> Result<(), u8> {
+    let data = data.strip_prefix(&[0x01]).or_else(|| data.strip_prefix(&[0x00])).unwrap_or(data);
     tlv::visit(data, &mut |_| {}).map_err(|_| responses::MALFORMED)?;
     let arc = objects::need(data, 0x8A).map_err(|_| WRONG_PARAMETER)?;
     let transaction = device.kernel.take_awaiting_host(false).ok_or(NOT_ALLOWED)?;
-    responses::accept(device, CMD);
+    responses::accept(device, CMD, true);
     device.issuer_answers(transaction, arc, data.to_vec());
     Ok(())
 }

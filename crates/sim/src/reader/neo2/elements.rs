@@ -8,11 +8,13 @@ use crate::reader::keys::{NoKey, Sealed};
 use crate::reader::objects;
 
 /// The result code DFEE25. Some names are UNCERTAIN.
-const RESULT: u32 = 0xDFEE25;
+pub(super) const RESULT: u32 = 0xDFEE25;
 const APPROVED: [u8; 2] = [0x00, 0x02];
 const DECLINED: [u8; 2] = [0x00, 0x03];
 const GO_ONLINE: [u8; 2] = [0x00, 0x04];
 const STARTED: [u8; 2] = [0x00, 0x10];
+pub(super) const SWIPED: [u8; 2] = [0x00, 0x11];
+pub(super) const FALLBACK: [u8; 2] = [0x00, 0x07];
 
 /// 9F39, the entry mode, and DFEE30, the interface.
 const CHIP: u8 = 0x05;
@@ -31,9 +33,9 @@ const DECISION_LIST: &[u32] = &[
 ];
 
 /// Returns the response to START: the chip is read, and has not decided yet.
-pub(super) fn started(transaction: &EmvTransaction) -> Vec<u8> {
+pub(super) fn started(device: &Device, transaction: &EmvTransaction) -> Vec<u8> {
     let list = transaction.listed(&transaction.open_elements(), STARTED_LIST);
-    [objects::object(RESULT, &STARTED), list].concat()
+    sealed::attributed(device, OF_CHIP, [objects::object(RESULT, &STARTED), list].concat())
 }
 
 /// Returns the card's first decision, with its encrypted data.
@@ -43,7 +45,7 @@ pub(super) fn decision(
     decision: Decision,
     pin: Option<&Sealed>,
 ) -> Result<Vec<u8>, NoKey> {
-    let (attribution, mode, interface) = match transaction.interface {
+    let (origin, mode, interface) = match transaction.interface {
         Interface::Contact => (OF_CHIP, CHIP, CONTACTS),
         Interface::Contactless if transaction.is_magstripe_mode() => (OF_TAP_MAGSTRIPE, TAP_MAGSTRIPE, ANTENNA),
         Interface::Contactless => (OF_TAP, TAP, ANTENNA),
@@ -54,20 +56,26 @@ pub(super) fn decision(
         Decision::Declined => DECLINED,
     };
     let mut out = objects::object(RESULT, &result);
-    out.extend(sealed::card_elements(&mut device.keys, transaction.card, attribution)?);
+    out.extend(sealed::card_elements(&mut device.keys, transaction.card)?);
     out.extend(transaction.listed(&transaction.signed(decision), DECISION_LIST));
     objects::put(&mut out, 0x9F39, &[mode]);
-    objects::put(&mut out, 0xDFEE30, &[interface]);
+    out.extend(interface_group(interface));
     if let Some(pin) = pin {
         objects::put(&mut out, 0x99, &pin.data);
         objects::put(&mut out, 0xDFEE51, &pin.ksn);
     }
-    Ok(out)
+    Ok(sealed::attributed(device, origin, out))
+}
+
+/// Returns the group FFEE01 with the interface, as in published frames.
+pub(super) fn interface_group(interface: u8) -> Vec<u8> {
+    objects::template(0xFFEE01, &[(0xDFEE30, &[interface])])
 }
 
 /// Returns the card's decision after the issuer's answer.
-pub(super) fn conclusion(transaction: &EmvTransaction, decision: Decision, arc: [u8; 2]) -> Vec<u8> {
+pub(super) fn conclusion(device: &Device, transaction: &EmvTransaction, decision: Decision, arc: [u8; 2]) -> Vec<u8> {
     let result = if decision == Decision::Approved { APPROVED } else { DECLINED };
     let all = [objects::object(0x8A, &arc), transaction.signed(decision)].concat();
-    [objects::object(RESULT, &result), transaction.listed(&all, DECISION_LIST)].concat()
+    let elements = [objects::object(RESULT, &result), transaction.listed(&all, DECISION_LIST)].concat();
+    sealed::attributed(device, OF_CHIP, elements)
 }

@@ -3,7 +3,8 @@
 //! The description says that error data have a code, SW1, SW2 and an RF state (FFEE1F), and that results 3xxx are
 //! errors. It names no values, so the values here are UNCERTAIN: a driver must treat them all as a failure.
 
-use super::responses::{FAILED, OK, TIMED_OUT, finish};
+use super::responses::{FAILED, PIN_PAD, TIMED_OUT, finish};
+use super::sealed::{OF_CHIP, attributed};
 use super::{activate, session};
 use crate::reader::device::Device;
 use crate::reader::family::Failure;
@@ -25,20 +26,24 @@ pub(super) fn failed(device: &mut Device, failure: Failure) {
         return activate::wait_for_fallback(device);
     }
     session(device).waits_for_host = None;
-    if failure == Failure::Aborted && device.options.neo2.cancel_is_silent {
+    if failure == Failure::Aborted && !device.options.neo2.answers_cancelled && !is_pin_pad(device) {
         session(device).pending = None;
         return;
     }
     match failure {
         Failure::TimedOut => finish(device, TIMED_OUT, &[]),
-        Failure::NotEntered if session(device).pending == Some(super::responses::PIN_PAD) => {
-            finish(device, TIMED_OUT, &[]);
+        Failure::NotEntered if is_pin_pad(device) => finish(device, TIMED_OUT, &[]),
+        Failure::Aborted if is_pin_pad(device) => finish(device, FAILED, &[HOST_CANCEL]),
+        _ => {
+            let data = attributed(device, OF_CHIP, error_data(failure));
+            finish(device, FAILED, &data);
         }
-        Failure::Aborted if session(device).pending == Some(super::responses::PIN_PAD) => {
-            finish(device, OK, &[HOST_CANCEL]);
-        }
-        _ => finish(device, FAILED, &error_data(failure)),
     }
+}
+
+/// Returns whether ENCRYPTED PIN is running. Its second response always has a state.
+fn is_pin_pad(device: &mut Device) -> bool {
+    session(device).pending == Some(PIN_PAD)
 }
 
 /// Returns the result code and the error data of a failure.

@@ -16,7 +16,7 @@ const TYPED: u8 = 0x01;
 /// Handles MANUAL PAN: a time-out and flags, two bytes each. The cardholder has no time limit here.
 pub(super) fn start(device: &mut Device, data: &[u8]) -> Result<(), u8> {
     let &[_, _, _, flags] = data else { return Err(WRONG_PARAMETER) };
-    accept(device, 0x83);
+    accept(device, 0x83, false);
     if device.keys.encrypts_card_data && !device.keys.card_keys_are_left() {
         failures::failed(device, Failure::NoCardKey);
         return Ok(());
@@ -55,6 +55,7 @@ pub(super) fn element_typed(device: &mut Device) {
         Ok(mut out) => {
             objects::put(&mut out, 0x5F24, &bytes(&format!("{expiry}31")));
             objects::put(&mut out, 0x9F39, &[TYPED]);
+            let out = sealed::attributed(device, sealed::OF_SWIPE, out);
             finish_with_card(device, OK, &out);
         }
         Err(NoKey) => finish(device, super::responses::FAILED, &[]),

@@ -5,8 +5,12 @@
 //! - ACTIVATE with the contact interface also starts the chip, and its response is that of START. So its element DFEF3C
 //!   has the parameters that START has.
 //! - An online PIN of a chip or a tap is entered before the result, which then has the elements 99 and DFEE51.
-//! - CANCEL is answered before the command that it ends. With a setting, that command is not answered at all.
+//! - CANCEL is answered, and the command that it ends is not. With a setting, that command is answered after it.
 //! - The reader sends nothing that no command has asked for.
+//!
+//! Some facts are from ID TECH's public guide for NEO 2 (80139403-002, 2019) and from the frames in ID TECH's public
+//! tests: the attribution byte before the elements, the forms of the key commands, and the first byte of the last
+//! command of a chip.
 
 use pos_reader_link::neo2_link::HeaderKind;
 
@@ -34,12 +38,30 @@ mod sealed;
 mod swipe;
 
 /// The behaviour that the protocol's description leaves open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neo2Settings {
-    /// True if a cancelled command gets no response.
-    pub cancel_is_silent: bool,
+    /// True if a cancelled command gets a response too, after that of CANCEL.
+    pub answers_cancelled: bool,
+    /// True if an attribution byte stands before the elements of a response.
+    pub attributes: bool,
+    /// True if ACTIVATE with the contact interface has a first response, as START has.
+    pub activate_has_two_responses: bool,
+    /// True if the masked track 2 shows the service code. In the published masked tracks, it is hidden.
+    pub shows_service_code: bool,
     /// True if the kernel sends its texts to the host (61-01) and waits for the host's answer before it goes on.
     pub sends_texts: bool,
+}
+
+impl Default for Neo2Settings {
+    fn default() -> Self {
+        Self {
+            answers_cancelled: false,
+            attributes: true,
+            activate_has_two_responses: false,
+            shows_service_code: false,
+            sends_texts: false,
+        }
+    }
 }
 
 /// The family.
@@ -186,7 +208,7 @@ impl Protocol for Neo2 {
     }
 
     fn concluded(&self, device: &mut Device, transaction: &EmvTransaction, decision: Decision, arc: [u8; 2]) {
-        let data = elements::conclusion(transaction, decision, arc);
+        let data = elements::conclusion(device, transaction, decision, arc);
         finish(device, responses::OK, &data);
     }
 

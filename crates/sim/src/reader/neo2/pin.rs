@@ -1,7 +1,7 @@
 //! ENCRYPTED PIN outside a transaction (readers: 4.2).
 
 use super::failures::{EXHAUSTED, KEY_CANCEL, NO_KEY, PIN_OK, WRONG_PAN, WRONG_PARAMETER as WRONG_PIN_PARAMETER};
-use super::responses::{self, OK, PIN_PAD, WRONG_PARAMETER, finish};
+use super::responses::{self, FAILED, OK, PIN_PAD, WRONG_PARAMETER, finish};
 use super::session;
 use crate::reader::deck::DECK;
 use crate::reader::device::Device;
@@ -19,7 +19,7 @@ pub(super) fn start(device: &mut Device, data: &[u8]) -> Result<(), u8> {
     let Some((pan, &[most, least, ..])) = rest.split_at_checked(usize::from(*length)) else {
         return Err(WRONG_PARAMETER);
     };
-    responses::accept(device, PIN_PAD);
+    responses::accept(device, PIN_PAD, false);
     let last = session(device).last_card;
     let state = match (device.keys.holds_pin_key, device.keys.pin_keys_are_left()) {
         (false, _) => Some(NO_KEY),
@@ -28,7 +28,7 @@ pub(super) fn start(device: &mut Device, data: &[u8]) -> Result<(), u8> {
         (true, true) => None,
     };
     if let Some(state) = state {
-        finish(device, OK, &[state]);
+        finish(device, FAILED, &[state]);
         return Ok(());
     }
     let digits = std::str::from_utf8(pan).unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn start(device: &mut Device, data: &[u8]) -> Result<(), u8> {
     };
     match found {
         Some((card, pan)) => device.ask_for_pin(PinPurpose::Alone { card, pan }),
-        None => finish(device, OK, &[WRONG_PAN]),
+        None => finish(device, FAILED, &[WRONG_PAN]),
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ pub(super) fn ended(device: &mut Device, pin: LonePin) {
             finish(device, OK, &[&[PIN_OK], text.as_bytes()].concat());
         }
         LonePin::Bypassed => finish(device, OK, &[PIN_OK]),
-        LonePin::GivenUp => finish(device, OK, &[KEY_CANCEL]),
-        LonePin::NoKey => finish(device, OK, &[NO_KEY]),
+        LonePin::GivenUp => finish(device, FAILED, &[KEY_CANCEL]),
+        LonePin::NoKey => finish(device, FAILED, &[NO_KEY]),
     }
 }

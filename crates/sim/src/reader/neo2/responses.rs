@@ -27,9 +27,10 @@ const CONTACT: u8 = 0x60;
 pub(super) const PIN_PAD: u8 = 0x62;
 
 /// Accepts a command that is answered later. Some commands have a first response.
-pub(super) fn accept(device: &mut Device, command: u8) {
+pub(super) fn accept(device: &mut Device, command: u8, has_contacts: bool) {
     session(device).pending = Some(command);
-    if matches!(command, CONTACT | PIN_PAD) {
+    let is_activate = command == ACTIVATE && has_contacts && device.options.neo2.activate_has_two_responses;
+    if is_activate || matches!(command, CONTACT | PIN_PAD) {
         respond(device, command, BEGUN, &[], false);
     }
 }

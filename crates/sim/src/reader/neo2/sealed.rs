@@ -3,6 +3,7 @@
 
 use crate::keys::{ZERO_IV, ZERO_IV_16};
 use crate::reader::deck::{Card, padded};
+use crate::reader::device::Device;
 use crate::reader::keys::{Iv, Keys, NoKey, bytes};
 use crate::reader::objects;
 
@@ -12,24 +13,25 @@ const ENCRYPTED: u8 = 0xC1;
 /// The nibble of a hidden digit. UNCERTAIN: the description names none (readers: 4.4).
 const HIDDEN: char = 'C';
 
-/// DFEE26, the attribution of the encrypted data, by bits 4, 3 and 0 (readers: 4.4). Bits 7 and 6 say that the reader
-/// encrypts chips and stripes, as in a captured swipe.
-pub(super) const OF_CHIP: u8 = 0b1100_0000;
-pub(super) const OF_TAP: u8 = 0b1100_0001;
-pub(super) const OF_TAP_MAGSTRIPE: u8 = 0b1101_0001;
-pub(super) const OF_SWIPE: u8 = 0b1100_1000;
+/// The attribution of the data, by bits 4, 3 and 0 (readers: 4.4).
+pub(super) const OF_CHIP: u8 = 0b0_0000;
+pub(super) const OF_TAP: u8 = 0b0_0001;
+pub(super) const OF_TAP_MAGSTRIPE: u8 = 0b1_0001;
+pub(super) const OF_SWIPE: u8 = 0b0_1000;
 /// Bits 2 and 1 of the attribution: AES.
 const AES: u8 = 0b0_0010;
+/// Bit 5, which is set in all published frames, and bits 7 and 6, which say that the data are encrypted.
+const EXTENDED: u8 = 0x20;
+const IS_ON: u8 = 0xC0;
 
-/// Returns the card's elements 57 and 5A, masked and encrypted, with KSN and attribution. Without an SRED key, they are
-/// in clear.
-pub(super) fn card_elements(keys: &mut Keys, card: &Card, attribution: u8) -> Result<Vec<u8>, NoKey> {
+/// Returns the card's elements 57 and 5A, masked and encrypted, with the KSN. Without an SRED key, they are in clear.
+pub(super) fn card_elements(keys: &mut Keys, card: &Card) -> Result<Vec<u8>, NoKey> {
     let (track2, pan) = (bytes(&card.track2_equivalent()), bytes(&card.pan_digits()));
     if !keys.encrypts_card_data {
         return Ok([objects::object(0x57, &track2), objects::object(0x5A, &pan)].concat());
     }
     let sealed = keys.seal_elements(&[(0x57, &track2), (0x5A, &pan)])?;
-    let mut out = sealed.heading(attribution);
+    let mut out = sealed.ksn_element();
     for ((tag, masked), encrypted) in
         [(0x57, masked_track2(card)), (0x5A, masked_pan(card))].into_iter().zip(&sealed.values)
     {
@@ -48,7 +50,7 @@ pub(super) fn typed_pan(keys: &mut Keys, pan: &str) -> Result<Vec<u8>, NoKey> {
     let sealed = keys.seal_elements(&[(0x5A, &digits)])?;
     let last = pan.len() - 4;
     let masked = pan.chars().enumerate().map(|(at, c)| if (6..last).contains(&at) { HIDDEN } else { c }).collect();
-    let mut out = sealed.heading(OF_SWIPE);
+    let mut out = sealed.ksn_element();
     put_marked(&mut out, 0x5A, MASKED, &bytes(&padded(masked)));
     for encrypted in &sealed.values {
         put_marked(&mut out, 0x5A, ENCRYPTED, encrypted);
@@ -81,11 +83,27 @@ pub(super) struct SealedElements {
 }
 
 impl SealedElements {
-    /// Returns the KSN and the attribution.
-    pub(super) fn heading(&self, attribution: u8) -> Vec<u8> {
-        let kind = if self.ksn.len() == 12 { AES } else { 0 };
-        [objects::object(0xDFEE12, &self.ksn), objects::object(0xDFEE26, &[attribution | kind])].concat()
+    pub(super) fn ksn_element(&self) -> Vec<u8> {
+        objects::object(0xDFEE12, &self.ksn)
     }
+}
+
+/// Returns the attribution byte of data of this origin.
+fn attribution(keys: &Keys, origin: u8) -> u8 {
+    let kind = if keys.are_aes() { AES } else { 0 };
+    let status = if keys.encrypts_card_data { IS_ON | kind } else { 0 };
+    EXTENDED | status | origin
+}
+
+/// Puts the attribution before the elements of a response, and appends it as DFEE26 (readers: 4.4). UNCERTAIN: the
+/// second byte of DFEE26. In published frames, it is 01 with encryption and 00 without.
+pub(super) fn attributed(device: &Device, origin: u8, mut elements: Vec<u8>) -> Vec<u8> {
+    let byte = attribution(&device.keys, origin);
+    objects::put(&mut elements, 0xDFEE26, &[byte, u8::from(device.keys.encrypts_card_data)]);
+    if device.options.neo2.attributes {
+        elements.insert(0, byte);
+    }
+    elements
 }
 
 impl Keys {
@@ -107,8 +125,8 @@ impl Keys {
 mod frozen {
     use super::*;
     use crate::keys::{Ksn, TEST_BDK_SRED, tdes_dukpt};
-    use crate::reader::Options;
     use crate::reader::deck::card;
+    use crate::reader::{Dukpt, Options};
 
     #[test]
     fn the_plaintext_of_an_element_is_the_element() {
@@ -119,7 +137,7 @@ mod frozen {
             ..*card("chip-no-cvm").unwrap()
         };
         let mut keys = Keys::new(&Options::default());
-        let out = card_elements(&mut keys, &card, OF_TAP).unwrap();
+        let out = card_elements(&mut keys, &card).unwrap();
         let text = hex::encode_upper(&out);
         let after = |head: &str, length: usize| {
             let at = text.find(head).unwrap() + head.len();
@@ -133,6 +151,9 @@ mod frozen {
         assert_eq!(opened("5AC110", 0x10), format!("5A084761739001010010{}", "00".repeat(6)));
         assert_eq!(hex::encode_upper(after("5AA108", 8)), "476173CCCCCC0010");
         assert_eq!(hex::encode_upper(after("57A111", 17)), "476173CCCCCC0010D2012201CCCCCCCCCC");
-        assert_eq!(after("DFEE2601", 1), [OF_TAP]);
+        // The published attribution of a swipe under AES, and that of a tap without encryption.
+        let with = |secured, dukpt| Keys::new(&Options { secured, dukpt, ..Options::default() });
+        assert_eq!(attribution(&with(true, Dukpt::AES), OF_SWIPE), 0xEA);
+        assert_eq!(attribution(&with(false, Dukpt::TDES), OF_TAP), 0x21);
     }
 }

@@ -9,8 +9,8 @@
 //! serial number 10, and the encrypted tracks are the padded tracks without tag and length.
 
 use super::responses::{OK, finish_with_card};
-use super::sealed::{OF_SWIPE, SealedElements};
-use super::{activate, failures, session};
+use super::sealed::{OF_SWIPE, SealedElements, attributed};
+use super::{activate, elements, failures, session};
 use crate::reader::deck::Card;
 use crate::reader::device::Device;
 use crate::reader::family::Failure;
@@ -28,10 +28,6 @@ const ENCRYPTED_STATUS: u8 = 0x9B;
 const HASH: usize = 20;
 const SERIAL: usize = 10;
 
-/// Whether the masked track 2 shows the service code. UNCERTAIN: only the beginning of a masked track is published. A
-/// terminal needs the code to ask for the chip.
-const SHOWS_SERVICE_CODE: bool = true;
-
 /// 9F39 of a swipe, and of a swipe after a failed chip.
 const SWIPE: u8 = 0x90;
 const FALLBACK: u8 = 0x80;
@@ -44,9 +40,16 @@ pub(super) fn swiped(device: &mut Device, card: &'static Card) {
         return;
     }
     let serial = device.options.serial.clone();
-    let mode = if session(device).is_fallback { FALLBACK } else { SWIPE };
-    match answer(&mut device.keys, card, &serial, mode) {
-        Ok(data) => {
+    let shows_code = device.options.neo2.shows_service_code;
+    let (mode, result) =
+        if session(device).is_fallback { (FALLBACK, elements::FALLBACK) } else { (SWIPE, elements::SWIPED) };
+    match tracks(&mut device.keys, card, &serial, shows_code) {
+        Ok(tracks) => {
+            let mut data = objects::object(elements::RESULT, &result);
+            data.extend(tracks);
+            objects::put(&mut data, 0x9F39, &[mode]);
+            data.extend(elements::interface_group(STRIPE));
+            let data = attributed(device, OF_SWIPE, data);
             session(device).last_card = Some(card);
             finish_with_card(device, OK, &data);
         }
@@ -54,32 +57,30 @@ pub(super) fn swiped(device: &mut Device, card: &'static Card) {
     }
 }
 
-fn answer(keys: &mut Keys, card: &Card, serial: &str, mode: u8) -> Result<Vec<u8>, NoKey> {
+/// Returns the block with both tracks, which has the KSN. Without an SRED key, the tracks are in clear.
+fn tracks(keys: &mut Keys, card: &Card, serial: &str, shows_code: bool) -> Result<Vec<u8>, NoKey> {
     let tracks = [with_lrc(&card.track1(), 0x20, 0x3F), card.track2()];
     let mut out = Vec::new();
     if keys.encrypts_card_data {
         let plains: Vec<_> = tracks.iter().map(|track| track.as_bytes().to_vec()).collect();
         let sealed = keys.seal_with_one_key(&plains)?;
-        out.extend(sealed.heading(OF_SWIPE));
-        objects::put(&mut out, 0xDFEE23, &block(card, &tracks, &sealed, serial));
+        objects::put(&mut out, 0xDFEE23, &block(card, &tracks, &sealed, (serial, shows_code)));
     } else {
         objects::put(&mut out, 0x5F21, tracks[0].as_bytes());
         objects::put(&mut out, 0x5F22, tracks[1].as_bytes());
     }
-    objects::put(&mut out, 0x9F39, &[mode]);
-    objects::put(&mut out, 0xDFEE30, &[STRIPE]);
     Ok(out)
 }
 
 /// Makes the block of two tracks.
-fn block(card: &Card, tracks: &[String; 2], sealed: &SealedElements, serial: &str) -> Vec<u8> {
+fn block(card: &Card, tracks: &[String; 2], sealed: &SealedElements, (serial, shows_code): (&str, bool)) -> Vec<u8> {
     let [one, two] = tracks;
     let length = |track: &str| u8::try_from(track.len()).expect("a track has at most 79 characters");
     let has_chip = card.service_code.starts_with(['2', '6']);
     let mask_status = if has_chip { MASK_STATUS | HAS_CHIP } else { MASK_STATUS };
     let mut inside = vec![KIND, TRACKS_READ, length(one), length(two), 0, mask_status, ENCRYPTED_STATUS];
     inside.extend(masked_track1(card, one));
-    inside.extend(masked_track2(card, two));
+    inside.extend(masked_track2(card, two, shows_code));
     inside.extend(sealed.values.iter().flatten());
     for track in tracks {
         let hash = ring::digest::digest(&ring::digest::SHA256, track.as_bytes());
@@ -105,8 +106,8 @@ fn masked_track1(card: &Card, track: &str) -> Vec<u8> {
     filled(&shown, track.len())
 }
 
-fn masked_track2(card: &Card, track: &str) -> Vec<u8> {
-    let code = if SHOWS_SERVICE_CODE { card.service_code } else { "***" };
+fn masked_track2(card: &Card, track: &str, shows_code: bool) -> Vec<u8> {
+    let code = if shows_code { card.service_code } else { "***" };
     filled(&format!(";{}={}{code}", masked_pan(card), card.expiry), track.len())
 }
 
@@ -141,7 +142,7 @@ mod frozen {
         assert_eq!((one.len(), two.len()), (79, 40));
         let mut keys = Keys::new(&Options::default());
         let sealed = keys.seal_with_one_key(&[one.as_bytes().to_vec(), two.as_bytes().to_vec()]).unwrap();
-        let block = block(&card, &[one, two], &sealed, "30003638");
+        let block = block(&card, &[one, two], &sealed, ("30003638", false));
         assert_eq!(hex::encode_upper(&block[..16]), "023201801F4F2800A39B252A35343133");
         assert_eq!((block.len(), block.last()), (3 + 0x132 + 3, Some(&0x03)));
     }
