@@ -1,9 +1,9 @@
 //! The command line: one file for each verb.
 //!
-//! `run` is the agent. `boards`, `check`, `doctor`, `first-boot`, `parameters`, `reasons`, `reconcile`, `setup` and the
-//! verbs of `journal` work in their own process. Every other verb talks to the running agent over its Unix socket, with
-//! the same requests as a till. If no agent runs, `operator` changes the journal directly. This module makes no
-//! decision about money.
+//! `run` is the agent. `boards`, `check`, `doctor`, `first-boot`, `parameters`, `reader`, `reasons`, `reconcile`,
+//! `setup` and the verbs of `journal` work in their own process. Every other verb talks to the running agent over its
+//! Unix socket, with the same requests as a till. If no agent runs, `operator` changes the journal directly. This
+//! module makes no decision about money.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -37,6 +37,7 @@ mod out;
 mod parameters;
 mod payment;
 mod person;
+mod reader;
 mod reasons;
 mod receipt;
 mod reconcile;
@@ -135,6 +136,8 @@ enum Verb {
     Setup(Box<setup::Setup>),
     /// Answer the page that sets up a new terminal (systemd does this on a board without a configuration)
     FirstBoot(Box<first_boot::FirstBoot>),
+    /// Find out which card reader is connected, without the agent
+    Reader(reader::Reader),
     /// List the known boards, or show a board's ports, udev rules, unit and file
     Boards(boards::Boards),
     /// Check a configuration and the files that it names, without opening any device
@@ -203,6 +206,7 @@ impl Arguments {
             Verb::Reconcile(verb) => verb.run(),
             Verb::Setup(verb) => runtime.block_on(verb.run()),
             Verb::FirstBoot(verb) => runtime.block_on(verb.run()),
+            Verb::Reader(verb) => runtime.block_on(verb.run()),
             Verb::Boards(verb) => verb.run(),
             Verb::Check(verb) => verb.run(),
             Verb::Doctor(verb) => {

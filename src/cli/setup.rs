@@ -161,6 +161,18 @@ pub(super) struct Setup {
     /// The reader's port: a device, or tcp://host:6543
     #[arg(long, value_name = "PORT")]
     reader: Option<String>,
+    /// The reader's protocol, if setup does not search for the reader
+    #[arg(long, value_name = "PROTOCOL")]
+    reader_protocol: Option<String>,
+    /// The form of card data that the gateway decrypts, for protocols that need it (ask the acquirer)
+    #[arg(long, value_name = "FORM")]
+    sred_form: Option<String>,
+    /// The country for the card, three digits of ISO 3166-1 (verifone-vipa)
+    #[arg(long, value_name = "NUMBER")]
+    terminal_country: Option<String>,
+    /// The index of the acquirer in the reader's set-up (verifone-vipa)
+    #[arg(long, value_name = "INDEX")]
+    acquirer: Option<String>,
     /// The printer's port: a device, tcp://host:9100, or none
     #[arg(long, value_name = "PORT|none")]
     printer: Option<String>,

@@ -228,7 +228,7 @@ fn a_captured_swipe_is_read_and_sealed() {
     assert_eq!(answer.masked_pan.as_ref().unwrap().as_str(), "4761********0043");
     assert!(answer.swiped_card_has_chip);
     assert!(answer.amount.is(&[0; 6]) && answer.currency.is_missing());
-    let sealed = answer.seal().unwrap();
+    let sealed = answer.seal().unwrap().to_card().unwrap();
     assert_eq!(hex::encode_upper(sealed.ksn.expose()), "FFFFFF0200110940000F");
     let tracks = [
         "5F2150 38047053C538669D53A00C538D71234EF4869898EAEA0D0F92EC5BA3825EC225C29DEE9B7F878B0E7AFB16955678BFDD8C9F628311D2158B40BB553DCA6D9A197DC7954B10D9C977636D49D692AED180",

@@ -260,7 +260,7 @@ async fn a_device_that_is_no_reader_is_not_taken_for_one() {
     let site = Site::open(options).await;
     let output = run(with(&site.options(), &["--token-file", "-"]), site.shop.gateway.token()).await;
     assert_eq!(output.status.code(), Some(64), "{}", text(&output));
-    assert!(text(&output).contains("no Miura reader"), "{}", text(&output));
+    assert!(text(&output).contains("no reader of a known family"), "{}", text(&output));
     assert!(text(&output).contains("also give --reader"), "{}", text(&output));
     assert_eq!(site.files(), []);
 }
@@ -532,7 +532,7 @@ async fn a_port_without_a_reader_is_told_with_what_to_do_and_asked_again() {
         terminal.until("check the reader's power and cable, or give a different port");
         terminal.answers("Write this port anyway?", "");
         terminal.answers("The reader's port", &other_device);
-        terminal.until("no Miura reader answers at this port; check for a different device");
+        terminal.until("no reader of a known family answers at this port; check for a different device");
         terminal.answers("Write this port anyway?", "no");
         terminal.answers("The reader's port", "tcp://127.0.0.1:1");
         terminal.until("check the reader's power and cable");

@@ -11,6 +11,7 @@
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_link` | VIPA's packets on the same link |
+//! | `identify` | the search for the family of a reader |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
 //! | `sim_neo2` | the simulated NEO2 reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
@@ -20,6 +21,7 @@
 
 use pos_test_kit::trace;
 
+mod identify;
 mod miura_clear_data;
 mod miura_faults;
 mod miura_link;

@@ -1,5 +1,6 @@
-//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use any
-//! part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's keys.
+//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use
+//! any part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's
+//! keys.
 //!
 //! Frames in `frame` are typed from documents (readers: 4.5). They are never edited to make a test pass.
 

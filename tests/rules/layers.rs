@@ -134,6 +134,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "words",
         ],
     ),
+    // It asks a reader while no agent uses its port.
+    ("cli::reader", &["config", "board", "reader", "doctor"]),
     // It shows a code and tries the devices before there is an agent.
     ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.

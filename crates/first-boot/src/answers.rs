@@ -31,6 +31,14 @@ pub struct Answers {
     pub training: Option<bool>,
     /// The reader's port.
     pub reader: Option<String>,
+    /// The reader's protocol, if no search has found it.
+    pub reader_protocol: Option<String>,
+    /// The form of card data that the gateway decrypts. Only some protocols need it.
+    pub sred_form: Option<String>,
+    /// The country for the card, three digits. Only `verifone-vipa` needs it.
+    pub terminal_country: Option<String>,
+    /// The index of the acquirer in the reader's set-up. Only `verifone-vipa` needs it.
+    pub acquirer: Option<String>,
     /// The printer; absent for none, if it was asked for.
     pub printer: Option<PrinterAnswers>,
     /// The gateway.

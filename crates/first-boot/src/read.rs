@@ -95,6 +95,10 @@ fn read_answers(mut table: Table<'_>) -> Answers {
         time_zone: table.text("time-zone"),
         training: table.truth("training"),
         reader: table.text("reader"),
+        reader_protocol: table.text("reader-protocol"),
+        sred_form: table.text("sred-form"),
+        terminal_country: table.text("terminal-country"),
+        acquirer: table.text("acquirer"),
         printer: table.table("printer").map(|mut table| {
             let printer = PrinterAnswers { port: table.needed("port"), columns: table.number("columns") };
             table.end();
@@ -197,6 +201,10 @@ mod tests {
             time_zone: text("Europe/Paris"),
             training: Some(true),
             reader: text("/dev/ttyACM0"),
+            reader_protocol: text("verifone-vipa"),
+            sred_form: text("iv-first"),
+            terminal_country: text("276"),
+            acquirer: text("65"),
             printer: Some(PrinterAnswers { port: "/dev/usb/lp0".to_owned(), columns: Some(42) }),
             gateway: GatewayAnswers {
                 url: text("https://gateway.example"),

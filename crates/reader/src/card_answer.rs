@@ -107,12 +107,14 @@ impl<'a> SignedElement<'a> {
     }
 
     /// Checks that the element is present and has only this value.
-    pub(crate) fn is(&self, expected: &[u8]) -> bool {
+    #[must_use]
+    pub fn is(&self, expected: &[u8]) -> bool {
         self.value == Some(expected) && !self.contradicted
     }
 
     /// Checks that the element is missing.
-    pub(crate) fn is_missing(&self) -> bool {
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
         self.value.is_none()
     }
 }
@@ -201,7 +203,8 @@ impl<'a> SealedBlock<'a> {
 
     /// Creates a copy that is wiped when dropped. Returns `None` if the data are empty or too long, or if the KSN does
     /// not have 10 or 12 bytes.
-    pub(crate) fn to_card(&self) -> Option<SealedCard> {
+    #[must_use]
+    pub fn to_card(&self) -> Option<SealedCard> {
         if self.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
             return None;
         }
@@ -237,7 +240,8 @@ impl<'a> PinBlock<'a> {
     }
 
     /// Creates a copy that is wiped when dropped. Returns `None` if block or KSN has an invalid length.
-    pub(crate) fn to_pin(self) -> Option<SealedPin> {
+    #[must_use]
+    pub fn to_pin(self) -> Option<SealedPin> {
         if !matches!(self.block.len(), 8 | 16) || !matches!(self.ksn.len(), 10 | 12) {
             return None;
         }

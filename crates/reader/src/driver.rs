@@ -36,6 +36,16 @@ impl ReaderFamily {
         }
     }
 
+    /// Returns a family with its default settings, for questions about a reader's identity.
+    #[must_use]
+    pub fn plain(protocol: ReaderProtocol) -> Self {
+        match protocol {
+            ReaderProtocol::MiuraMpi => Self::Miura(MiuraSettings::default()),
+            ReaderProtocol::VerifoneVipa => Self::Vipa(VipaSettings::default()),
+            ReaderProtocol::IdtechNeo2 => Self::Neo2(Neo2Settings::default()),
+        }
+    }
+
     /// Creates a session with a reader of this family.
     pub(super) fn session(self, settings: ReaderSettings) -> ReaderSession {
         match self {
@@ -75,14 +85,26 @@ impl ReaderProtocol {
         }
     }
 
+    /// Returns the name of a form in the configuration, if the protocol has it.
+    #[must_use]
+    pub fn name_of_form(self, form: SredForm) -> Option<&'static str> {
+        self.sred_forms().iter().find(|(known, _)| *known == form).map(|(_, name)| *name)
+    }
+
+    /// Returns the line speeds of the family's readers at a tty in baud, the usual one first (readers: 3.1, 4.1).
+    #[must_use]
+    pub fn speeds(self) -> &'static [u32] {
+        match self {
+            Self::MiuraMpi => &[115_200],
+            Self::VerifoneVipa => &[57_600, 115_200],
+            Self::IdtechNeo2 => &[115_200, 38_400, 9_600],
+        }
+    }
+
     /// Returns the usual line speed of a tty, in baud.
     #[must_use]
     pub fn usual_baud(self) -> u32 {
-        match self {
-            Self::MiuraMpi | Self::IdtechNeo2 => pos_daemon::settings::default_baud(),
-            // Readers: 3.1.
-            Self::VerifoneVipa => 57_600,
-        }
+        self.speeds().first().copied().unwrap_or_else(pos_daemon::settings::default_baud)
     }
 
     /// Returns whether no sale with a real reader of the family is known yet.

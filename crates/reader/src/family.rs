@@ -278,6 +278,13 @@ pub enum StartUpStep {
     Keypad,
 }
 
+impl StartUpStep {
+    /// Returns whether the step only finds out which reader it is, and changes nothing.
+    pub(crate) fn is_of_identity(self) -> bool {
+        matches!(self, Self::Abort | Self::Identity | Self::Firmware | Self::Keys | Self::PinKey)
+    }
+}
+
 /// The data of a transaction for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransactionData {

@@ -28,7 +28,7 @@
 //! The session uses the other modules. `card_answer` and `card_read` have a card's answer and the judgement about it,
 //! `masked_pan` and `typed_amount` what comes in ASCII. `outbox` holds outgoing frames and events. `keys` checks that
 //! each KSN is used only once, and `flood` limits endless sending. `clock_setting` decides when the reader's clock is
-//! set, and `local_time` has the time for the card.
+//! set, and `local_time` has the time for the card. `identify` finds out which family answers at a port.
 
 use std::time::Duration;
 
@@ -46,6 +46,7 @@ pub mod config;
 pub mod driver;
 pub mod family;
 mod flood;
+pub mod identify;
 pub mod keys;
 mod local_time;
 mod masked_pan;
@@ -242,7 +243,7 @@ pub enum ReaderEvent {
 }
 
 /// The reader's identity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReaderIdentity {
     /// Serial number (9F1E).
     pub serial: String,

@@ -27,6 +27,8 @@ pub struct ReaderSettings {
     pub clock: ClockSource,
     /// The shop's language, for the reader's texts until a card names another.
     pub language: ReaderLanguage,
+    /// `true` to ask only for identity and keys, and to set nothing.
+    pub identity_only: bool,
     /// The stream, if the caller provides it instead of a `port`.
     pub way: Option<Connector>,
 }
@@ -99,6 +101,7 @@ impl ReaderSettings {
             icc_private_tags: Vec::new(),
             clock: Arc::new(|| None),
             language: ReaderLanguage::default(),
+            identity_only: false,
             way: None,
         }
     }

@@ -8,23 +8,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use tokio::time::timeout;
 
 use super::super::out;
 use super::draft::{Draft, Printer};
 use crate::board::Board;
 use crate::config;
 use crate::doctor;
-use pos_reader::{ReaderEvent, ReaderFamily, ReaderSettings, Unready};
-
-/// The deadline for a reader to identify itself. A reader needs less time, and the driver gives up another device
-/// earlier (two answers of 5 s each).
-const PATIENCE: Duration = Duration::from_secs(12);
-
-/// The message for a port where nothing answers.
-const SILENT: &str = "no Miura reader answers at this port; check that the reader is on and uses this port";
+use pos_reader::ReaderIdentity;
+use pos_reader::config::ReaderProtocol;
+use pos_reader::identify::{FoundReader, identify};
 
 /// The words by which a USB device calls itself a printer, in lower case: kinds, makers and usual models.
 const PRINTER_WORDS: [&str; 11] = [
@@ -45,6 +37,8 @@ const PRINTER_WORDS: [&str; 11] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Found {
     pub(in crate::cli) port: String,
+    pub(in crate::cli) protocol: ReaderProtocol,
+    pub(in crate::cli) baud: u32,
     pub(in crate::cli) who: String,
 }
 
@@ -132,6 +126,12 @@ pub(in crate::cli) fn serial_ports(board: &Board) -> Vec<SerialPort> {
     ports
 }
 
+/// Returns the ports that a search asks for a reader, the most likely one first.
+pub(in crate::cli) fn searched_ports(board: &Board) -> Vec<String> {
+    let ports = serial_ports(board).into_iter().filter(|port| port.likely != Likely::Printer);
+    ports.map(|port| port.path).collect()
+}
+
 /// Returns the ports of the printers that exist.
 pub(super) fn printer_ports(board: &Board) -> Vec<String> {
     let usual = board.printer_ports.iter().cloned().chain(in_folder(Path::new("/dev/usb"), "lp"));
@@ -149,9 +149,9 @@ pub(in crate::cli) async fn reader(ports: &[SerialPort], baud: u32, looked: &mut
             _ => heard(path, baud).await,
         };
         match heard {
-            Ok(who) => {
-                looked.push(Looked::told(path, who.clone(), true));
-                return Some(Found { port: path.clone(), who });
+            Ok(found) => {
+                looked.push(Looked::told(path, found.who.clone(), true));
+                return Some(found);
             }
             Err(why) => looked.push(Looked::told(path, why, false)),
         }
@@ -230,51 +230,31 @@ pub(super) async fn printer_answers(printer: &config::Printer) -> Result<(), Str
     }
 }
 
-/// Returns the identity of the reader at a port, or the reason why none was found and the remedy.
-pub(super) async fn heard(port: &str, baud: u32) -> Result<String, String> {
-    match doctor::held_by(port) {
-        Some(program) => Err(format!(
+/// Returns the reader at a port, or the reason why none was found and the remedy. Each family is asked at the board's
+/// line speed first.
+pub(in crate::cli) async fn heard(port: &str, baud: u32) -> Result<Found, String> {
+    if let Some(program) = doctor::held_by(port) {
+        return Err(format!(
             "not checked: {program} is using this port; stop that program (ModemManager and getty take serial lines)"
-        )),
-        None => ask(port, baud).await,
+        ));
     }
+    let found = identify(port, Some(baud), |_| {}).await.map_err(|error| error.to_string())?;
+    let FoundReader { protocol, baud, identity, card_key } = found;
+    let who = who(protocol, &identity, card_key);
+    Ok(Found { port: port.to_owned(), protocol, baud, who })
 }
 
-async fn ask(port: &str, baud: u32) -> Result<String, String> {
-    let (handle, mut events) =
-        pos_reader::spawn(ReaderSettings { baud, ..ReaderSettings::new(port) }, ReaderFamily::default());
-    let answer = async {
-        while let Some(event) = events.recv().await {
-            match event {
-                ReaderEvent::Ready(identity) => {
-                    return Ok(format!("{} {}, serial {}", identity.model, identity.firmware, identity.serial));
-                }
-                ReaderEvent::Unready(Unready::NoCardKey { serial }) => {
-                    return Ok(format!("a reader, serial {serial}, without a card-data key"));
-                }
-                // The reader is restarting; the deadline limits the wait.
-                ReaderEvent::Unready(Unready::Restarting { .. }) => {}
-                ReaderEvent::Unready(Unready::Absent { cause, .. }) => {
-                    return Err(format!("{cause}; check the reader's power and cable, or give a different port"));
-                }
-                ReaderEvent::Unready(Unready::WrongDevice { .. }) => {
-                    return Err(
-                        "no Miura reader answers at this port; check for a different device, or for a reader that is \
-                         off or in a different mode"
-                            .to_owned(),
-                    );
-                }
-                ReaderEvent::Unready(why) => return Err(why.to_string()),
-                _ => {}
-            }
-        }
-        Err(SILENT.to_owned())
+/// Describes a reader in one line.
+pub(in crate::cli) fn who(protocol: ReaderProtocol, identity: &ReaderIdentity, card_key: bool) -> String {
+    let ReaderIdentity { serial, model, firmware, .. } = identity;
+    let protocol = match protocol {
+        ReaderProtocol::MiuraMpi => String::new(),
+        other => format!(" ({})", other.name()),
     };
-    let answer = timeout(PATIENCE, answer).await.unwrap_or_else(|_| Err(SILENT.to_owned()));
-    // The port is free once the reader's task has ended, which the end of its events shows.
-    drop(handle);
-    while events.recv().await.is_some() {}
-    answer
+    match card_key {
+        true => format!("{model} {firmware}, serial {serial}{protocol}"),
+        false => format!("a reader, serial {serial}, without a card-data key{protocol}"),
+    }
 }
 
 /// Returns the texts by which a USB device describes itself, in lower case. Other devices have none.

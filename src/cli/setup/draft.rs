@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use pos_printer::config::{CodePage, page_with};
 use pos_words::{Language, Words};
 
+use super::devices::Found;
 use super::front_file::{FRONT_RULES, FrontDraft, PEER_RULES};
-use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, TestMode};
+use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, ReaderProtocol, TestMode};
 
 /// The name of the token's credential and file.
 pub(in crate::cli) const TOKEN: &str = "gateway-token";
@@ -33,7 +34,10 @@ pub(in crate::cli) struct Draft {
     /// `EXTERNAL` or `INTERNAL`; `None` on a live system.
     pub(in crate::cli) test_mode: Option<String>,
     pub(in crate::cli) reader: String,
+    pub(in crate::cli) protocol: ReaderProtocol,
     pub(in crate::cli) baud: u32,
+    /// The settings of a reader that only its acquirer knows.
+    pub(in crate::cli) reader_more: ReaderMore,
     pub(in crate::cli) printer: Option<Printer>,
     /// The language of the terminal; `None` means the usual one.
     pub(in crate::cli) language: Option<String>,
@@ -47,6 +51,14 @@ pub(in crate::cli) struct Draft {
     pub(in crate::cli) front: Option<FrontDraft>,
     /// The path of the configuration; the token and the CA are in the same folder.
     pub(in crate::cli) file: PathBuf,
+}
+
+/// The settings of a reader that only its acquirer knows. Each is needed by some protocols only.
+#[derive(Clone, Debug, Default)]
+pub(in crate::cli) struct ReaderMore {
+    pub(in crate::cli) sred_form: Option<String>,
+    pub(in crate::cli) terminal_country: Option<String>,
+    pub(in crate::cli) acquirer: Option<String>,
 }
 
 /// The printer.
@@ -70,7 +82,9 @@ impl Draft {
             ca_file: file.with_file_name(CA),
             test_mode: None,
             reader: "/dev/pos/reader".to_owned(),
+            protocol: ReaderProtocol::MiuraMpi,
             baud: 115_200,
+            reader_more: ReaderMore::default(),
             printer: None,
             language: None,
             time_zone: None,
@@ -164,6 +178,7 @@ impl Draft {
             None => "# No [[printer]]: receipts are kept, pos-agent receipt shows them.\n".to_owned(),
         };
         let front = self.front.as_ref().map(FrontDraft::peer).unwrap_or_default();
+        let more = self.more_of_reader();
         format!(
             "# pos-agent on {board}, written by `pos-agent setup`. The manual (\"Configure\") explains every key;\n\
              # after a change: pos-agent check, then systemctl restart pos-agent.\n\
@@ -177,10 +192,11 @@ impl Draft {
              {max_amount}\
              \n\
              [reader]\n\
-             protocol = \"miura-mpi\"\n\
+             protocol = {}\n\
              port = {}\n\
              # For a serial line; ignored on USB.\n\
              baud = {baud}\n\
+             {more}\
              \n\
              [gateway]\n\
              url = {}\n\
@@ -193,11 +209,45 @@ impl Draft {
              {TILLS}",
             quoted(terminal_id),
             quoted(currency),
+            quoted(self.protocol.name()),
             quoted(reader),
             quoted(url),
             quoted(entity_id),
             quoted(&self.ca_file.to_string_lossy()),
         )
+    }
+
+    /// Takes protocol and line speed of a reader that was found.
+    pub(in crate::cli) fn takes_reader(&mut self, found: &Found) {
+        (self.protocol, self.baud) = (found.protocol, found.baud);
+    }
+
+    /// Returns the lines that only some reader protocols have.
+    fn more_of_reader(&self) -> String {
+        let ReaderMore { sred_form, terminal_country, acquirer } = &self.reader_more;
+        let or_empty = |value: &Option<String>| quoted(value.as_deref().unwrap_or_default());
+        let mut lines = String::new();
+        if let Some(form) = sred_form.as_ref().filter(|_| self.needs_sred_form()) {
+            lines += &format!(
+                "# From the acquirer: the form of card data that its gateway decrypts.\nsred-form = {}\n",
+                quoted(form)
+            );
+        }
+        if self.needs_vipa() {
+            let (country, acquirer) = (or_empty(terminal_country), or_empty(acquirer));
+            lines += &format!("\n[reader.vipa]\nterminal-country = {country}\nacquirer = {acquirer}\n");
+        }
+        lines
+    }
+
+    /// Returns whether the reader's protocol needs the form of sealed card data.
+    pub(in crate::cli) fn needs_sred_form(&self) -> bool {
+        !self.protocol.sred_forms().is_empty()
+    }
+
+    /// Returns whether the reader's protocol needs the settings of a VIPA reader.
+    pub(in crate::cli) fn needs_vipa(&self) -> bool {
+        self.protocol == ReaderProtocol::VerifoneVipa
     }
 
     /// Returns the printer's code page, if its usual one lacks letters of the language.
@@ -226,6 +276,13 @@ impl Draft {
         });
         self.reader.clone_from(&reader.port);
         self.baud = reader.baud();
+        self.protocol = reader.protocol;
+        let form = reader.sred_form.and_then(|form| reader.protocol.name_of_form(form)).map(str::to_owned);
+        self.reader_more.sred_form = form;
+        if let Some(vipa) = &reader.vipa {
+            self.reader_more.terminal_country = Some(vipa.terminal_country.clone());
+            self.reader_more.acquirer = Some(vipa.acquirer.clone());
+        }
         self.language = Some(terminal.language.clone()).filter(|language| language != "en");
         self.time_zone.clone_from(&close.time_zone);
         self.may_train = training.allowed;

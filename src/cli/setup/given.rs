@@ -17,7 +17,7 @@ use super::questions::{NONE, usual_max_amount};
 use super::staff::NewOperator;
 use super::{questions, system};
 use crate::board::{self, Board};
-use crate::config::{self, Config, ConfigFault};
+use crate::config::{self, Config, ConfigFault, ReaderProtocol};
 use pos_core::counter::Pin;
 use pos_terms::transaction::OperatorName;
 
@@ -67,6 +67,7 @@ pub(in crate::cli) async fn judged(given: Answers, ground: &Ground<'_>) -> Resul
     judge.ca(gateway.ca.as_ref());
     let token = judge.token(gateway.token.as_ref());
     judge.reader(reader.clone(), board.as_ref()).await;
+    judge.more_of_reader(&given);
     judge.printer(printer.clone(), board.as_ref()).await;
     judge.front(till.clone().unwrap_or_default(), page.clone(), till.is_some());
     let staff = judge.staff(operator);
@@ -199,7 +200,9 @@ impl Judge<'_> {
         let found = match (given, board) {
             (None, Some(board)) if self.ground.may_search => {
                 let (ports, baud) = (devices::serial_ports(board), self.draft.baud);
-                devices::reader(&ports, baud, &mut Vec::new()).await.map(|found| found.port)
+                let found = devices::reader(&ports, baud, &mut Vec::new()).await;
+                found.iter().for_each(|found| self.draft.takes_reader(found));
+                found.map(|found| found.port)
             }
             (given, _) => given,
         };
@@ -207,6 +210,32 @@ impl Judge<'_> {
             Some(port) => self.draft.reader = port,
             None if self.ground.earlier.is_some() || self.ground.is_check => {}
             None => self.tell("reader", "no reader was found", "connect it and switch it on, or write its port"),
+        }
+    }
+
+    /// Takes the settings that only some reader protocols have. The rules find those that are missing.
+    fn more_of_reader(&mut self, given: &Answers) {
+        let protocol = given.reader_protocol.as_deref();
+        let known = ReaderProtocol::ALL.into_iter().find(|(_, name)| Some(*name) == protocol);
+        match (known, protocol) {
+            (Some((protocol, _)), _) if protocol != self.draft.protocol => {
+                (self.draft.protocol, self.draft.baud) = (protocol, protocol.usual_baud());
+            }
+            (None, Some(_)) => {
+                let names: Vec<_> = ReaderProtocol::ALL.iter().map(|(_, name)| *name).collect();
+                self.tell("reader-protocol", "is not a known protocol", &format!("write {}", names.join(", ")));
+            }
+            _ => {}
+        }
+        let more = &mut self.draft.reader_more;
+        for (ours, given) in [
+            (&mut more.sred_form, &given.sred_form),
+            (&mut more.terminal_country, &given.terminal_country),
+            (&mut more.acquirer, &given.acquirer),
+        ] {
+            if given.is_some() {
+                ours.clone_from(given);
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use super::super::out;
 use super::draft::{Draft, Printer};
 use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
-use crate::config;
+use crate::config::{self, ReaderProtocol};
 use crate::doctor::Agent;
 use pos_terms::money::Currency;
 
@@ -234,25 +234,62 @@ impl Setup {
             self.answer(draft, question, missing, &|draft, text| draft.reader = text)?;
             if let Some(found) = found.as_ref().filter(|found| found.port == draft.reader) {
                 out::say(&format!("Reader: {} at {}", found.who, found.port));
-                return Ok(());
+                draft.takes_reader(found);
+                return self.more_of_reader(draft, missing);
             }
             // With `--yes`, the doctor reports a missing reader at the end. A running agent uses the port.
             if self.yes || self.no_doctor || !matches!(agent, Agent::Absent) {
-                return Ok(());
+                return self.more_of_reader(draft, missing);
             }
             let heard = devices::heard(&draft.reader, draft.baud).await;
             match heard {
-                Ok(who) => {
-                    out::say(&format!("Reader: {who} at {}", draft.reader));
-                    return Ok(());
+                Ok(found) => {
+                    out::say(&format!("Reader: {} at {}", found.who, draft.reader));
+                    draft.takes_reader(&found);
+                    return self.more_of_reader(draft, missing);
                 }
                 Err(why) => out::say(&format!("  {}: {why}", draft.reader)),
             }
             if person::agrees("Write this port anyway?", false)? {
-                return Ok(());
+                return self.more_of_reader(draft, missing);
             }
             given = None;
         }
+    }
+
+    /// Takes the settings that only some reader protocols have, from the options or a person.
+    fn more_of_reader(&self, draft: &mut Draft, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
+        if let Some(protocol) = &self.reader_protocol {
+            let known = ReaderProtocol::ALL.into_iter().find(|(_, name)| name == protocol);
+            let (protocol, _) = known.ok_or_else(|| {
+                let names: Vec<_> = ReaderProtocol::ALL.iter().map(|(_, name)| *name).collect();
+                Stop::new(Exit::Usage, format!("--reader-protocol: write {}", names.join(", ")))
+            })?;
+            if protocol != draft.protocol {
+                (draft.protocol, draft.baud) = (protocol, protocol.usual_baud());
+            }
+        }
+        if draft.needs_sred_form() {
+            let words =
+                "The form of card data that the gateway decrypts (ask the acquirer): iv-first, data-only or elements";
+            let usual = draft.reader_more.sred_form.clone();
+            let (key, given) = ("reader.sred-form", self.sred_form.as_deref());
+            let question = Question { key, option: "--sred-form", words, given, usual };
+            self.answer(draft, question, missing, &|draft, text| draft.reader_more.sred_form = Some(text))?;
+        }
+        if !draft.needs_vipa() {
+            return Ok(());
+        }
+        let words = "The country for the card, three digits of ISO 3166-1 (276 is Germany)";
+        let usual = draft.reader_more.terminal_country.clone();
+        let (key, given) = ("reader.vipa.terminal-country", self.terminal_country.as_deref());
+        let question = Question { key, option: "--terminal-country", words, given, usual };
+        self.answer(draft, question, missing, &|draft, text| draft.reader_more.terminal_country = Some(text))?;
+        let words = "The index of the acquirer in the reader's set-up";
+        let usual = draft.reader_more.acquirer.clone();
+        let (key, given) = ("reader.vipa.acquirer", self.acquirer.as_deref());
+        let question = Question { key, option: "--acquirer", words, given, usual };
+        self.answer(draft, question, missing, &|draft, text| draft.reader_more.acquirer = Some(text))
     }
 
     /// Takes the printer's port from the option, the earlier configuration or the board's file, or searches the ports

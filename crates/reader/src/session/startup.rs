@@ -18,6 +18,9 @@ use crate::{ReaderIdentity, Unready};
 /// The interval for asking a reader without a card-data key again. People inject keys within minutes.
 const KEY_POLL: Duration = Duration::from_secs(30);
 
+/// The deadline of an answer while a reader is searched. A reader at work answers within half a second.
+const SEARCHED_ANSWER: Duration = Duration::from_secs(2);
+
 /// The start-up, with the part of the identity that is known so far.
 pub(super) struct StartUp {
     identity: ReaderIdentity,
@@ -31,15 +34,7 @@ impl StartUp {
     pub(super) fn new(line: &mut ReaderLine, now: Duration) -> Self {
         line.extended = false;
         line.clock.forget();
-        let identity = ReaderIdentity {
-            serial: String::new(),
-            model: String::new(),
-            firmware: String::new(),
-            configuration: Vec::new(),
-            pin_key: false,
-            clock: None,
-        };
-        let startup = Self { identity, step: 0, ask_again: None };
+        let startup = Self { identity: ReaderIdentity::default(), step: 0, ask_again: None };
         startup.ask(line, now);
         startup
     }
@@ -51,17 +46,24 @@ impl StartUp {
     /// Asks the question of the current step.
     fn ask(&self, line: &mut ReaderLine, now: Duration) {
         let Some(step) = self.current(line) else { return };
+        // A search asks several families, and most of them do not answer.
+        let patience = if line.settings.identity_only { SEARCHED_ANSWER } else { PLAIN_ANSWER };
         match step {
             StartUpStep::Keys => line.ask(&ReaderQuestion::KeyStatus, PLAIN_ANSWER, now),
             StartUpStep::CardEvents => line.ask(&ReaderQuestion::CardStatus, PLAIN_ANSWER, now),
             StartUpStep::Clock => idle::ask_clock(line, now),
-            step => line.ask(&ReaderQuestion::StartUp(step), PLAIN_ANSWER, now),
+            step => line.ask(&ReaderQuestion::StartUp(step), patience, now),
         }
     }
 
     /// Continues with the next step. After the last one, the reader is ready.
     fn go_on(mut self, line: &mut ReaderLine, now: Duration) -> Next<Self> {
         self.step += 1;
+        if line.settings.identity_only && self.current(line).is_some_and(|step| !step.is_of_identity()) {
+            line.check_at = now + idle::CHECK;
+            line.ready(self.identity);
+            return Next::Idle;
+        }
         let has_no_time = (line.settings.clock)().is_none() && !line.speaker.can(Capability::ClockReading);
         if self.current(line) == Some(StartUpStep::Clock) && has_no_time {
             self.step += 1;
