@@ -1,5 +1,6 @@
-//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use any
-//! part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's keys.
+//! The simulated NEO2 reader over a real pty and TCP: raw bytes. These tests neither test the agent's driver nor use
+//! any part of it. They read responses by the rules of the link layer (readers: 4.1) and open them with the host's
+//! keys.
 //!
 //! Frames in `frame` are typed from documents (readers: 4.5). They are never edited to make a test pass.
 
@@ -528,6 +529,7 @@ async fn a_failed_chip_may_be_swiped_in_the_same_command() {
             .until(|screen| screen.lines.iter().any(|line| line.contains("PLEASE WAIT") || line.contains("SWIPE")))
             .await;
         reader.remove();
+        assert_eq!(reader.display(), ["SWIPE CARD"]);
         reader.swipe(named(name));
         let answer = wire.response().await;
         assert_eq!((answer.command, answer.hex(0x9F39)), (0x02, "80".to_owned()), "{name}");

@@ -1,5 +1,5 @@
-//! The contact transaction: START (60-10), AUTHENTICATE (60-11) and APPLY HOST RESPONSE (60-12), each with two responses
-//! (readers: 4.2).
+//! The contact transaction: START (60-10), AUTHENTICATE (60-11) and APPLY HOST RESPONSE (60-12), each with two
+//! responses (readers: 4.2).
 
 use super::responses::{self, NOT_ALLOWED, OK, WRONG_PARAMETER, finish};
 use super::{activate, elements, session};

@@ -8,8 +8,8 @@ use pos_reader_link::neo2_link::{Neo2Direction, encode};
 /// The status of an event of the user interface (readers: 4.3).
 const UI_EVENT: u8 = 0x0E;
 
-/// Appends the next piece. A NEO2 reader has no events for cards and keys, so those floods are responses that no command
-/// has asked for.
+/// Appends the next piece. A NEO2 reader has no events for cards and keys, so those floods are responses that no
+/// command has asked for.
 pub(super) fn piece(device: &mut Device, flood: Flood, bytes: &mut Vec<u8>) {
     match flood {
         Flood::Status => {

@@ -1,5 +1,5 @@
-//! ID TECH NEO2, also named ViVOtech2 (readers: 4): its frames, commands and responses. The card, the cardholder and the
-//! kernel are those of every family.
+//! ID TECH NEO2, also named ViVOtech2 (readers: 4): its frames, commands and responses. The card, the cardholder and
+//! the kernel are those of every family.
 //!
 //! Where the protocol is silent, this reader behaves as follows:
 //! - ACTIVATE with the contact interface also starts the chip, and its response is that of START. So its element DFEF3C
@@ -160,6 +160,10 @@ impl Protocol for Neo2 {
 
     /// The reader has no events, so the host does not hear of a removal.
     fn removed(&self, _device: &mut Device) {}
+
+    fn text_after_removal(&self, device: &mut Device) -> Option<&'static str> {
+        Some(if session(device).is_fallback { "SWIPE CARD" } else { "WELCOME" })
+    }
 
     fn swiped(&self, device: &mut Device, card: &'static Card, waited: bool) {
         if waited {
