@@ -5,8 +5,8 @@ use pos_terms::card::{ChipElements, MaskedPan, SealedCard, SealedPin, Wiped};
 use pos_terms::emv::tlv::Tlv;
 use pos_terms::emv::{TlvError, tag};
 
-/// Maximum number of pieces of one sealed block. Some readers encrypt each element by itself. There are about ten kinds of
-/// sensitive elements, and a tap may give some of them twice.
+/// Maximum number of pieces of one sealed block. Some readers encrypt each element by itself. There are about ten kinds
+/// of sensitive elements, and a tap may give some of them twice.
 const MAX_PIECES: usize = 16;
 /// Maximum length of the head of a piece: a tag of three bytes and a length of three.
 const MAX_HEAD: usize = 6;

@@ -157,6 +157,8 @@ pub struct SwipedCard {
     has_chip: bool,
     /// `None` if the reader masks the service code.
     service_code: Option<ServiceCode>,
+    /// `true` if the reader itself has asked for the swipe, because the chip failed.
+    is_fallback: bool,
 }
 
 // This is card data, although masked or sealed, so `Debug` shows none of it.
@@ -198,6 +200,7 @@ impl SwipedCard {
             pan,
             has_chip: service_code.has_chip(),
             service_code: Some(service_code),
+            is_fallback: false,
         })
     }
 
@@ -209,7 +212,17 @@ impl SwipedCard {
     ) -> Result<Self, UnusableSwipe> {
         let sealed = sealed.filter(|sealed| !sealed.is_empty()).ok_or(UnusableSwipe::NotSealed)?;
         let sealed = sealed.to_card().ok_or(UnusableSwipe::Unreadable)?;
-        Ok(Self { sealed, masked_track2: Wiped::default(), pan, has_chip, service_code: None })
+        Ok(Self { sealed, masked_track2: Wiped::default(), pan, has_chip, service_code: None, is_fallback: false })
+    }
+
+    /// Marks the swipe as one that the reader itself has asked for, because the chip failed.
+    pub(crate) fn into_fallback(self) -> Self {
+        Self { is_fallback: true, ..self }
+    }
+
+    /// Returns whether the reader itself has asked for the swipe, because the chip failed.
+    pub(crate) fn is_fallback(&self) -> bool {
+        self.is_fallback
     }
 
     /// Returns the masked track 2 for the reader that sent it.

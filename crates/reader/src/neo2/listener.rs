@@ -13,7 +13,7 @@ use crate::family::{
     Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
 use pos_reader_link::neo2_link::{HeaderKind, Neo2Frame};
-use pos_terms::card::CryptogramKind;
+use pos_terms::card::{CryptogramKind, EntryMode};
 
 /// The command bytes of messages that answer no command: a notice after the reader's start, and call-backs.
 const STARTED: u8 = 0x14;
@@ -119,10 +119,13 @@ fn answer(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Comma
     let failed = || CommandAnswer::Failed(failure(purpose, status));
     match purpose {
         CommandPurpose::StartUp(step) => step_answer(step, status, data),
-        // A reader without this command is judged by each card's own encryption.
         CommandPurpose::KeyStatus => {
-            let is_valid = !ok || KsnAnswer::parse(data).is_ok_and(|key| key.state == KeyState::Valid);
-            CommandAnswer::Keys(KeyStatus { card: is_valid, pin: None })
+            let card = match status {
+                ResponseStatus::OK => KsnAnswer::parse(data).is_ok_and(|key| key.state == KeyState::Valid),
+                // A reader without this command is judged by each card's own encryption.
+                status => is_unknown(status),
+            };
+            CommandAnswer::Keys(KeyStatus { card, pin: None })
         }
         CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
             match status {
@@ -149,6 +152,17 @@ fn answer(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Comma
     }
 }
 
+/// Returns whether the reader does not know the command.
+fn is_unknown(status: ResponseStatus) -> bool {
+    matches!(
+        status,
+        ResponseStatus::UNKNOWN_COMMAND
+            | ResponseStatus::UNKNOWN_SUB_COMMAND
+            | ResponseStatus::WRONG_PARAMETER
+            | ResponseStatus::UNSUPPORTED_PARAMETER
+    )
+}
+
 fn step_answer(step: StartUpStep, status: ResponseStatus, data: &[u8]) -> CommandAnswer<'_> {
     let ok = status == ResponseStatus::OK;
     match step {
@@ -169,7 +183,7 @@ fn step_answer(step: StartUpStep, status: ResponseStatus, data: &[u8]) -> Comman
         }
         // A reader that says that its encryption is off must not be used. One that does not know the command always
         // encrypts, or its first card shows that it does not.
-        StartUpStep::Encryption if ok && EncryptionSwitch::parse(data).is_ok_and(|switch| !switch.is_on()) => {
+        StartUpStep::Encryption if ok && EncryptionSwitch::parse(data).is_ok_and(EncryptionSwitch::is_off) => {
             CommandAnswer::Keys(KeyStatus { card: false, pin: None })
         }
         _ => CommandAnswer::Done,
@@ -221,7 +235,8 @@ fn card(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Command
         language_preference: found.language_preference,
         pos_entry_mode: found.pos_entry_mode,
         magstripe_mode: interface == Some(Interface::ContactlessMagstripe),
-        inserted: is_contact && purpose == CommandPurpose::AnyCard,
+        // Only a chip in the slot starts without a decision.
+        inserted: purpose == CommandPurpose::AnyCard && (is_contact || template == AnswerTemplate::Decision),
         masked_pan: found.masked_pan.clone(),
         sealed: found.seal().ok(),
         pin: found.pin.map(|pin| PinBlock { block: pin.block, ksn: pin.ksn }),
@@ -260,7 +275,16 @@ fn swiped(found: &Neo2CardAnswer<'_>) -> Result<SwipedCard, UnusableSwipe> {
         return Err(UnusableSwipe::Unreadable);
     }
     let sealed = found.seal().ok();
-    SwipedCard::without_service_code(found.masked_pan.clone(), found.swiped_card_has_chip, sealed.as_ref())
+    let pan = || found.masked_pan.clone();
+    // A reader may mask the service code too, but it says whether the card has a chip.
+    let swipe = match SwipedCard::new(found.masked_track2, pan(), sealed.as_ref()) {
+        Err(UnusableSwipe::Unreadable) => {
+            SwipedCard::without_service_code(pan(), found.swiped_card_has_chip, sealed.as_ref())
+        }
+        swipe => swipe,
+    };
+    let is_fallback = found.entry() == Ok(Some(EntryMode::MagstripeAsFallback));
+    swipe.map(|swipe| if is_fallback { swipe.into_fallback() } else { swipe })
 }
 
 /// Returns the meaning of a status for the session.

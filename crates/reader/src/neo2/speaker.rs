@@ -46,8 +46,8 @@ const TYPED_PARTS_WITH_VERIFICATION_VALUE: &[u32] = &[3];
 const MIN_PIN: u8 = 4;
 const MAX_PIN: u8 = 12;
 const PIN_TEXT: &[u8] = b"ENTER PIN";
-/// The seconds that the reader waits for the next command of a chip's dialogue. The gateway answers within a minute, and
-/// the agent always answers the card.
+/// The seconds that the reader waits for the next command of a chip's dialogue. The gateway answers within a minute,
+/// and the agent always answers the card.
 const NEXT_COMMAND_S: u16 = 300;
 /// The seconds that 60-10 waits for the card, which is in the slot.
 const CARD_S: u16 = 5;
@@ -97,7 +97,7 @@ impl Speaker for Neo2Speaker {
             }),
             // A card that does not go on is left without its answer, which ends the dialogue.
             ReaderQuestion::Decide { decision: Decision::Refuse, .. } => Neo2Command::Cancel,
-            ReaderQuestion::Decide { .. } => Neo2Command::Authenticate { next_command_s: Some(NEXT_COMMAND_S) },
+            ReaderQuestion::Decide { .. } => Neo2Command::Authenticate { next_command_s: None },
             ReaderQuestion::Host { answer, .. } => Neo2Command::ApplyHostResponse(HostResponse {
                 arc: answer.arc,
                 authentication: answer.authentication,

@@ -33,6 +33,8 @@ pub(super) struct SaleAtReader {
     pub(super) tapped: bool,
     /// The number of second taps that were asked for.
     pub(super) second_taps: u8,
+    /// The number of waits that the reader has refused in a row.
+    pub(super) refusals: u8,
     /// A card waits for an answer to its E4, and the agent will not ask the gateway for one.
     pub(super) card_waits: bool,
     /// The cardholder's language: the shop's, until the card names one that the reader has.
@@ -94,6 +96,7 @@ impl SaleAtReader {
             chip_starts: 0,
             tapped: false,
             second_taps: 0,
+            refusals: 0,
             card_waits: false,
             language: line.settings.language,
             unreported_language: None,
@@ -325,7 +328,7 @@ impl SaleAtReader {
         Next::SaleOver(self.over(line, why, now))
     }
 
-    fn over(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleOver {
+    pub(super) fn over(&self, line: &mut ReaderLine, why: NoCard, now: Duration) -> SaleOver {
         let typed = self.arm.entry == EntryRequest::Manual;
         if typed && !matches!(why, NoCard::ManualEntryOff | NoCard::ManualEntryUnknown) {
             self.forget_typed(line, now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::display::{DisplayRow, display};
 use super::line::ReaderLine;
-use super::next::Next;
+use super::next::{Next, SaleOver};
 use super::sale::{AfterAbort, SaleAtReader, SaleNext, SaleStage};
 use crate::capability::Capability;
 use crate::card_answer::{AnswerTemplate, TransactionAnswer};
@@ -24,6 +24,9 @@ const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum number of taps that a card or phone may ask for in quick succession. A phone asks for one more, after its
 /// holder has confirmed the payment on it.
 const MAX_SECOND_TAPS: u8 = 5;
+
+/// Maximum number of early refusals of a wait in a row.
+const MAX_REFUSALS: u8 = 3;
 
 impl SaleAtReader {
     /// Waits for a card, on every interface that may be used.
@@ -113,9 +116,20 @@ impl SaleAtReader {
             (FailureKind::OtherCard, None) => {
                 self.watch(line, ReaderProgress::TryAgain, &[DisplayRow::TryAgain, DisplayRow::InsertOrSwipe], now)
             }
+            // The reader refuses to wait, without a reason that the session knows. Its keys may be used up.
+            (_, None) if !line.speaker.can(Capability::SlotEvents) && self.is_refused_again(since, now) => {
+                let why = NoCard::Unreadable { cause: failure.words.to_owned() };
+                Next::SaleOver(SaleOver { ask_for_keys: true, ..self.over(line, why, now) })
+            }
             // The card must be inserted or swiped, or the contactless part is faulty.
             (_, None) => self.watch(line, ReaderProgress::InsertCard, &[DisplayRow::InsertOrSwipe], now),
         }
+    }
+
+    /// Counts the refusals that came too early for a cardholder. Returns whether there are too many.
+    fn is_refused_again(&mut self, since: Duration, now: Duration) -> bool {
+        self.refusals = if now - since < SHORTEST_WAIT { self.refusals.saturating_add(1) } else { 0 };
+        self.refusals > MAX_REFUSALS
     }
 
     /// Takes the answer of a chip whose dialogue began during the wait on every interface.
@@ -132,13 +146,16 @@ impl SaleAtReader {
 
     /// Takes a swipe that came as the answer to the wait on every interface.
     pub(super) fn swipe_answered(
-        self: Box<Self>,
+        mut self: Box<Self>,
         line: &mut ReaderLine,
         swiped: Result<SwipedCard, UnusableSwipe>,
         now: Duration,
     ) -> SaleNext {
         match swiped {
-            Ok(swipe) => self.swiped(line, Box::new(swipe), now),
+            Ok(swipe) => {
+                self.chip_failed |= swipe.is_fallback();
+                self.swiped(line, Box::new(swipe), now)
+            }
             Err(UnusableSwipe::NotSealed) => Self::not_encrypting(line, NotEncrypting::Nothing),
             Err(UnusableSwipe::Unreadable) => {
                 line.progress(self.number(), ReaderProgress::TryAgain);

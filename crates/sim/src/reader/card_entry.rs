@@ -14,8 +14,8 @@ impl Device {
         }
         self.kernel.slot = Some(card);
         let waited = self.kernel.waits_for_tap();
-        self.protocol().inserted(self, waited);
         self.display.show("PLEASE WAIT");
+        self.protocol().inserted(self, waited);
         self.happens(ScriptEvent::Inserted);
     }
 

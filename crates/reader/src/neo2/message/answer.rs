@@ -134,10 +134,6 @@ impl<'a> KsnAnswer<'a> {
 pub struct EncryptionSwitch(pub u8);
 
 impl EncryptionSwitch {
-    /// UNCERTAIN: the bits. Bit 0 is taken for stripes, and bit 1 for chips.
-    const STRIPES: u8 = 0x01;
-    const CHIPS: u8 = 0x02;
-
     /// Reads the data.
     ///
     /// # Errors
@@ -147,10 +143,11 @@ impl EncryptionSwitch {
         Ok(Self(bits))
     }
 
-    /// Returns whether the reader encrypts the data of every interface.
+    /// Returns whether the reader encrypts nothing. UNCERTAIN: the meaning of each bit, so only zero counts. Each
+    /// card's answer shows whether it is encrypted.
     #[must_use]
-    pub fn is_on(self) -> bool {
-        self.0 & (Self::STRIPES | Self::CHIPS) == Self::STRIPES | Self::CHIPS
+    pub fn is_off(self) -> bool {
+        self.0 == 0
     }
 }
 
@@ -281,8 +278,8 @@ mod tests {
         assert!(keys.has(KeySlot::PIN) && keys.has(KeySlot::DATA) && !keys.has(0x05));
         assert!(KeyInfoAnswer::parse(&[2, 0]).is_err());
         assert_eq!(KeyInfoAnswer::parse(&[2; 300]).unwrap().keys.len(), MAX_KEYS);
-        assert!(EncryptionSwitch::parse(&[3]).unwrap().is_on());
-        assert!(!EncryptionSwitch::parse(&[1]).unwrap().is_on());
+        assert!(!EncryptionSwitch::parse(&[3]).unwrap().is_off());
+        assert!(EncryptionSwitch::parse(&[0]).unwrap().is_off());
         assert!(EncryptionSwitch::parse(&[]).is_err());
     }
 

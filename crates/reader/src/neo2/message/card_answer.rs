@@ -43,6 +43,8 @@ pub struct Neo2CardAnswer<'a> {
     pub encrypted: EncryptedElements<'a>,
     /// The card was swiped, and its service code says that it has a chip.
     pub swiped_card_has_chip: bool,
+    /// The masked track 2 of a swipe, in ASCII.
+    pub masked_track2: Option<&'a [u8]>,
     attribution: SingleValue<Attribution>,
     track_source: Option<&'a [u8]>,
     swiped: bool,
@@ -162,6 +164,7 @@ impl<'a> Neo2CardAnswer<'a> {
         let block = StripeBlock::parse(value)?;
         self.swiped = true;
         self.swiped_card_has_chip |= block.has_chip;
+        self.masked_track2 = self.masked_track2.or(Some(block.masked[1]));
         if let Some(ksn) = block.ksn {
             self.ksn.see(ksn);
         }

@@ -17,10 +17,12 @@ use crate::reader::family::Failure;
 use crate::reader::keys::{Keys, NoKey};
 use crate::reader::objects;
 
-/// The bytes of the published example: kind, track status, clear/mask status and encrypted status.
+/// The bytes of the published example: kind, track status, clear/mask status and encrypted status. Its card has a chip,
+/// which bit 5 of the mask status says.
 const KIND: u8 = 0x80;
 const TRACKS_READ: u8 = 0x1F;
-const MASK_STATUS: u8 = 0xA3;
+const MASK_STATUS: u8 = 0x83;
+const HAS_CHIP: u8 = 0x20;
 const ENCRYPTED_STATUS: u8 = 0x9B;
 /// The length of a track's hash and of the serial number in the block.
 const HASH: usize = 20;
@@ -74,7 +76,9 @@ fn tracks(keys: &mut Keys, card: &Card, serial: &str, shows_code: bool) -> Resul
 fn block(card: &Card, tracks: &[String; 2], sealed: &SealedElements, (serial, shows_code): (&str, bool)) -> Vec<u8> {
     let [one, two] = tracks;
     let length = |track: &str| u8::try_from(track.len()).expect("a track has at most 79 characters");
-    let mut inside = vec![KIND, TRACKS_READ, length(one), length(two), 0, MASK_STATUS, ENCRYPTED_STATUS];
+    let has_chip = card.service_code.starts_with(['2', '6']);
+    let mask_status = if has_chip { MASK_STATUS | HAS_CHIP } else { MASK_STATUS };
+    let mut inside = vec![KIND, TRACKS_READ, length(one), length(two), 0, mask_status, ENCRYPTED_STATUS];
     inside.extend(masked_track1(card, one));
     inside.extend(masked_track2(card, two, shows_code));
     inside.extend(sealed.values.iter().flatten());
