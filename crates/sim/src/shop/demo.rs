@@ -216,13 +216,15 @@ async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infalli
         present(shop, card, way);
     }
     // A phone may be needed twice: for its owner's verification, and then for the payment.
-    while way == CardEntry::Tap {
+    if way != CardEntry::Tap {
+        return std::future::pending().await;
+    }
+    loop {
         until_shown(shop, "AGAIN").await;
         shop.reader.waits_for(WaitsFor::Card).await;
         present(shop, card, way);
         shop.reader.until(|screen| !shows(screen, "AGAIN")).await;
     }
-    std::future::pending().await
 }
 
 /// Waits until the reader asks for this way, or for the chip. Returns whether it asks for this way.
