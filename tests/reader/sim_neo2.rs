@@ -529,6 +529,7 @@ async fn a_failed_chip_may_be_swiped_in_the_same_command() {
             .until(|screen| screen.lines.iter().any(|line| line.contains("PLEASE WAIT") || line.contains("SWIPE")))
             .await;
         reader.remove();
+        assert_eq!(reader.display(), ["SWIPE CARD"]);
         reader.swipe(named(name));
         let answer = wire.response().await;
         assert_eq!((answer.command, answer.hex(0x9F39)), (0x02, "80".to_owned()), "{name}");

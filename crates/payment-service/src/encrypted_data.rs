@@ -359,6 +359,14 @@ mod tests {
             let block = format!("DFEE23{:02X}{tracks}", tracks.len() / 2);
             assert_eq!(open(&block, "MAGSTRIPE").unwrap().pan, "4500600000000061");
         }
+        // Each track with its own tag.
+        let apart = |tag: &str, track: &str| {
+            let value = sealed(track.as_bytes());
+            format!("{tag}{:02X}{value}", value.len() / 2)
+        };
+        let both = apart("5F21", one) + &apart("5F22", &two);
+        assert_eq!(open(&both, "MAGSTRIPE").unwrap().pan, "4500600000000061");
+        assert!(open(&apart("5F21", &two), "MAGSTRIPE").is_err(), "track 2 with the tag of track 1");
         // The whole block of the swipe, with lengths of 59, 37 and 0 bytes.
         let (masked, tail) = ("2A".repeat(59 + 37), "00".repeat(60));
         let inside = format!("801F3B2500A39B{masked}{}{}{tail}", sealed(one.as_bytes()), sealed(two.as_bytes()));

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | Miura | ciphertext with IV 0 | TLVs, then zeros to the end of the block |
 //! | VIPA | the IV, then the ciphertext | TLVs, then 80 and zeros to the end of the block |
-//! | NEO2 | TLVs, whose values are ciphertexts, each with IV 0 | in each, the whole TLV, then zeros |
+//! | NEO2 | TLVs, whose values are ciphertexts, each with IV 0 | in each, the whole TLV or a track, then zeros |
 //!
 //! How a gateway receives the IV of VIPA and the elements of NEO2 is not published, so the second column is UNCERTAIN
 //! for them (readers: 3.5, 4.4).
@@ -125,9 +125,16 @@ fn by_element(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec
         if element.value.is_empty() {
             return None;
         }
-        if element.tag == Tag(MSR_BLOCK) {
-            objects.extend(tracks(&element.value, block, decrypt)?);
-            continue;
+        match element.tag.0 {
+            MSR_BLOCK => {
+                objects.extend(tracks(&element.value, block, decrypt)?);
+                continue;
+            }
+            TRACK_1 | TRACK_2 => {
+                objects.push(track(&element.value, block, decrypt).filter(|track| track.tag == element.tag)?);
+                continue;
+            }
+            _ => {}
         }
         let clear = zero_padded(&decrypt(&element.value)?, block)?;
         match <[ClearObject; 1]>::try_from(clear) {
@@ -138,26 +145,31 @@ fn by_element(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec
     Some(objects)
 }
 
-/// Decrypts the tracks of a swipe: one track, or two, each with IV 0 and zeros to the end of its block. UNCERTAIN: only
-/// the beginning of the block is published, so the plaintext may have another form (readers: 4.4).
-fn tracks(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<ClearObject>> {
-    let track = |part: &[u8]| {
-        let clear = decrypt(part)?;
-        let end = clear.iter().rposition(|byte| *byte != 0)? + 1;
-        let tag = match clear.first()? {
-            b'%' => TRACK_1,
-            b';' => TRACK_2,
-            _ => return None,
-        };
-        let is_text = clear[..end].iter().all(|c| c.is_ascii_graphic() || *c == b' ') && clear.len() - end < block;
-        is_text.then(|| ClearObject { tag: Tag(tag), value: clear[..end].to_vec() })
+/// Decrypts a track, which has zeros to the end of its block. A published block of a swipe has room for the track
+/// alone, without its tag and length (readers: 4.4).
+fn track(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Option<ClearObject> {
+    let clear = decrypt(sealed)?;
+    let end = clear.iter().rposition(|byte| *byte != 0)? + 1;
+    let tag = match clear.first()? {
+        b'%' => TRACK_1,
+        b';' => TRACK_2,
+        _ => return None,
     };
+    let is_text = clear[..end].iter().all(|c| c.is_ascii_graphic() || *c == b' ') && clear.len() - end < block;
+    is_text.then(|| ClearObject { tag: Tag(tag), value: clear[..end].to_vec() })
+}
+
+/// Decrypts the tracks of a swipe: one track, or two, each with IV 0. Their block may be complete.
+fn tracks(sealed: &[u8], block: usize, decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<ClearObject>> {
     let sealed = encrypted_part(sealed).unwrap_or(sealed);
-    if let Some(only) = track(sealed) {
+    if let Some(only) = track(sealed, block, decrypt) {
         return Some(vec![only]);
     }
     let splits = (block..sealed.len()).step_by(block);
-    let mut pairs = splits.filter_map(|at| Some(vec![track(&sealed[..at])?, track(&sealed[at..])?]));
+    let mut pairs = splits.filter_map(|at| {
+        let (one, two) = sealed.split_at(at);
+        Some(vec![track(one, block, decrypt)?, track(two, block, decrypt)?])
+    });
     match (pairs.next(), pairs.next()) {
         (Some(pair), None) => Some(pair),
         _ => None,

@@ -29,7 +29,9 @@ impl Device {
         self.protocol().removed(self);
         // In an open transaction, the card may be swiped next, so the amount stays.
         self.display.amount.take_if(|_| !self.kernel.sale_is_open);
-        self.display.show("WELCOME");
+        if let Some(text) = self.protocol().text_after_removal(self) {
+            self.display.show(text);
+        }
         self.happens(ScriptEvent::Removed);
     }
 

@@ -143,6 +143,11 @@ pub(super) trait Protocol: Sync {
     /// The slot is empty again.
     fn removed(&self, device: &mut Device);
 
+    /// Returns the text on the display after a removal; `None` leaves the text.
+    fn text_after_removal(&self, _device: &mut Device) -> Option<&'static str> {
+        Some("WELCOME")
+    }
+
     /// A card was swiped. `waited` is true if the reader was waiting for a card.
     fn swiped(&self, device: &mut Device, card: &'static Card, waited: bool);
 

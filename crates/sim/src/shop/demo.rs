@@ -21,7 +21,7 @@ use crate::fleet;
 use crate::gateway;
 use crate::gateway_args::HostRulesArgs;
 use crate::reader::deck::{Chip, Tap};
-use crate::reader::{self, Card, CardEntry, Family, Pace, WaitsFor, deck};
+use crate::reader::{self, Card, CardEntry, Family, Pace, Screen, WaitsFor, deck};
 
 mod agent;
 mod card_menu;
@@ -211,11 +211,32 @@ async fn customer(shop: &Shop, card: &'static Card, entry: CardEntry) -> Infalli
             say(card_menu::TAKEN_OUT);
             shop.reader.remove();
         }
-        until_shown(shop, if next == CardEntry::Insert { "INSERT" } else { "SWIPE" }).await;
-        present(shop, card, next);
-        way = next;
+        // A reader may ask for the same chip several times before it allows a swipe.
+        way = if until_asked(shop, next).await { next } else { CardEntry::Insert };
+        present(shop, card, way);
     }
-    std::future::pending().await
+    // A phone may be needed twice: for its owner's verification, and then for the payment.
+    if way != CardEntry::Tap {
+        return std::future::pending().await;
+    }
+    loop {
+        until_shown(shop, "AGAIN").await;
+        shop.reader.waits_for(WaitsFor::Card).await;
+        present(shop, card, way);
+        shop.reader.until(|screen| !shows(screen, "AGAIN")).await;
+    }
+}
+
+/// Waits until the reader asks for this way, or for the chip. Returns whether it asks for this way.
+async fn until_asked(shop: &Shop, way: CardEntry) -> bool {
+    let word = if way == CardEntry::Insert { "INSERT" } else { "SWIPE" };
+    let mut asked = false;
+    let wanted = |screen: &Screen| {
+        asked = shows(screen, word);
+        asked || shows(screen, "INSERT")
+    };
+    shop.reader.until(wanted).await;
+    asked
 }
 
 fn present(shop: &Shop, card: &'static Card, entry: CardEntry) {
@@ -224,7 +245,11 @@ fn present(shop: &Shop, card: &'static Card, entry: CardEntry) {
 }
 
 async fn until_shown(shop: &Shop, word: &str) {
-    shop.reader.until(|screen| screen.lines.iter().any(|line| line.to_uppercase().contains(word))).await;
+    shop.reader.until(|screen| shows(screen, word)).await;
+}
+
+fn shows(screen: &Screen, word: &str) -> bool {
+    screen.lines.iter().any(|line| line.to_uppercase().contains(word))
 }
 
 /// Prints `copies` receipts, and any further receipts that the printer cuts right after them.

@@ -161,6 +161,10 @@ impl Protocol for Neo2 {
     /// The reader has no events, so the host does not hear of a removal.
     fn removed(&self, _device: &mut Device) {}
 
+    fn text_after_removal(&self, device: &mut Device) -> Option<&'static str> {
+        Some(if session(device).is_fallback { "SWIPE CARD" } else { "WELCOME" })
+    }
+
     fn swiped(&self, device: &mut Device, card: &'static Card, waited: bool) {
         if waited {
             swipe::swiped(device, card);

@@ -135,6 +135,7 @@ mod frozen {
         let card = Card {
             pan: "5413330089020011",
             holder: "TEST CARD/WITH THIRTY-ONE SIGNS",
+            service_code: "201",
             discretionary: "1234567890123",
             ..*card("swipe").unwrap()
         };

@@ -141,6 +141,11 @@ impl Protocol for Vipa {
         card_events::slot_event(device);
     }
 
+    /// The host has the display, so its text stays while a sale is open.
+    fn text_after_removal(&self, device: &mut Device) -> Option<&'static str> {
+        (!device.kernel.sale_is_open).then_some("WELCOME")
+    }
+
     fn swiped(&self, device: &mut Device, card: &'static Card, _waited: bool) {
         card_events::swiped(device, card);
     }
