@@ -11,13 +11,14 @@
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_link` | VIPA's packets on the same link |
+//! | `vipa_session` | a VIPA reader's rules for a card |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_test_kit::trace;
+use pos_test_kit::{trace, vipa_trace};
 
 mod miura_clear_data;
 mod miura_faults;
@@ -30,3 +31,4 @@ mod reader_pair;
 mod sim_reader;
 mod sim_vipa;
 mod vipa_link;
+mod vipa_session;
