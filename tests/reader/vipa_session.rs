@@ -539,6 +539,34 @@ mod cancelled {
     const NOT_BEGUN: &str = "10 arm 1\n ! 1 PresentCard\n {TAP}\n 11";
 
     #[test]
+    fn a_tap_that_was_faster_is_declined_by_the_contactless_command() {
+        for order in ["* {TAPPED}\n < 9000", "< 9000\n * {TAPPED}"] {
+            play(&format!(
+                "{ARMED} cancel 1
+                    > CANCEL CONTACTLESS
+                    {order}
+                    {{DECLINE_TAP}}
+                    < 9000
+                    ~ 9000
+                    ! 1 no-card CancelledByTill
+                    ! idle"
+            ));
+        }
+        // A card in the slot is read after the tapped one has its answer.
+        play(&format!(
+            "{ARMED} * {{CARD_IN}}
+                > CANCEL CONTACTLESS
+                < 9000
+                * {{TAPPED}}
+                {{DECLINE_TAP}}
+                < 9000
+                ~ 9000
+                ! 1 ReadingCard
+                {{START}}"
+        ));
+    }
+
+    #[test]
     fn an_end_of_the_cancellation_that_never_comes_restarts_the_reader() {
         play(&format!(
             "{ARMED} cancel 1

@@ -89,7 +89,10 @@ impl SaleAtReader {
             Err(failure) => failure,
         };
         match (failure.kind, swipe) {
-            (FailureKind::Damaged, _) => self.damaged(line, now),
+            (FailureKind::Damaged, _) => {
+                self.tapped = true;
+                self.damaged(line, now)
+            }
             (FailureKind::StateLost, _) => Next::reader_has_lost_it(failure),
             (FailureKind::NoKey, _) => self.no_key_left(line, now),
             (FailureKind::Cancelled, _) => self.end(line, NoCard::CancelledAtReader, now),
