@@ -365,6 +365,59 @@ mod waiting {
     }
 
     #[test]
+    fn what_comes_before_the_wait_has_begun_is_of_an_earlier_one() {
+        play(
+            "10 arm 1
+                ! 1 PresentCard
+                {TAP}
+                ~ 9F41
+                * {TAPPED}
+                ~ 9F33
+                < 9000
+             12 ~ 9F33
+                ! 1 InsertCard
+                > DISPLAY INSERT OR SWIPE",
+        );
+    }
+
+    /// Checks a second tap that the reader takes by itself, while the wait begins anew. It is lost with neither reading
+    /// of the document.
+    #[test]
+    fn a_second_tap_may_come_before_the_wait_begins_anew() {
+        play(&format!(
+            "{ARMED} ~ 9F35
+                ! 1 TryAgain
+                {{TAP}}
+                * {{TAPPED}}
+                ! 1 card NFC_ICC 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 Signature
+                < 9000
+                complete 1 00
+                {{APPROVE_TAP}}
+                < 9000
+                ~ 9000
+                ! 1 completed Approved
+                ! idle
+             20 arm 2
+                ! 2 PresentCard
+                {{TAP}}
+                * {{TAPPED}}
+                < 9000"
+        ));
+    }
+
+    #[test]
+    fn the_beginning_may_be_unsolicited() {
+        play(
+            "10 arm 1
+                ! 1 PresentCard
+                {TAP}
+                ~ 9000
+             12 * {TAPPED}
+                ! 1 card NFC_ICC 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 Signature",
+        );
+    }
+
+    #[test]
     fn a_reader_that_refuses_the_wait_takes_chip_and_stripe() {
         play(
             "10 arm 1
@@ -538,6 +591,56 @@ mod cancelled {
 
     const NOT_BEGUN: &str = "10 arm 1\n ! 1 PresentCard\n {TAP}\n 11";
 
+    /// Checks every order of the two answers to CANCEL CONTACTLESS, and of the late answer to START CONTACTLESS.
+    #[test]
+    fn in_every_order_of_the_answers() {
+        let begun = format!("{ARMED} cancel 1\n > CANCEL CONTACTLESS");
+        let not_begun = format!("{NOT_BEGUN} cancel 1\n > CANCEL CONTACTLESS");
+        for script in [
+            format!("{begun}\n < 9000\n ~ 9F41"),
+            format!("{begun}\n ~ 9F41\n < 9000"),
+            format!("{begun}\n < 9000\n ~ 9F43"),
+            format!("{begun}\n < 9000\n ~ 9000"),
+            format!("{not_begun}\n < 9000\n < 9000\n ~ 9F41"),
+            format!("{not_begun}\n < 9000\n ~ 9F41\n < 9000"),
+            // The wait was refused.
+            format!("{not_begun}\n < 9F22\n < 9000"),
+        ] {
+            play(&format!(
+                "{script}\n ! 1 no-card CancelledByTill\n ! idle\n 20 arm 2\n ! 2 PresentCard\n {{TAP}}\n < 9000"
+            ));
+        }
+    }
+
+    #[test]
+    fn the_late_answer_of_the_wait_is_not_the_end_of_the_cancellation() {
+        // The chip is not started, and no PIN is asked for, before all three answers have come.
+        play(&format!(
+            "{NOT_BEGUN} * {{CARD_IN}}
+                > CANCEL CONTACTLESS
+                < 9000
+                ~ 9F41
+             12 < 9000
+                ! 1 ReadingCard
+                {{START}}
+             13 < {{E2}}
+                {{GO_ON}}"
+        ));
+        play(&format!(
+            "{NOT_BEGUN} * {}
+                > CANCEL CONTACTLESS
+                < 9000
+                ~ 9F41
+             12 < 9000
+                {{ASK_PIN}}
+                ! 1 PinEntry {{ digits: None }}
+             13 < {{PIN}}
+                ! 1 PinDone
+                ! 1 card MAGSTRIPE 410039******9976 GoOnline sealed 40 ksn FFFF98765432110010A4 OnlinePin pin",
+            swipe("106", 0x10A4)
+        ));
+    }
+
     #[test]
     fn a_tap_that_was_faster_is_declined_by_the_contactless_command() {
         for order in ["* {TAPPED}\n < 9000", "< 9000\n * {TAPPED}"] {
@@ -546,6 +649,7 @@ mod cancelled {
                     > CANCEL CONTACTLESS
                     {order}
                     {{DECLINE_TAP}}
+                    ~ 9F41
                     < 9000
                     ~ 9000
                     ! 1 no-card CancelledByTill

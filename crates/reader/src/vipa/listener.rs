@@ -11,8 +11,8 @@ use crate::apdu::{need, split};
 use crate::card_answer::AnswerTemplate;
 use crate::card_read::{SwipedCard, UnusableSwipe};
 use crate::family::{
-    CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, KeyStatus, Listener, MessageMeaning,
-    Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
+    CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, FailureKind, KeyStatus, Listener,
+    MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
 
 /// The cancel key.
@@ -23,11 +23,16 @@ pub(super) struct VipaListener {
     form: SredForm,
     /// The elements of the running dialogue's E2. They include sealed data that a later E4 does not repeat.
     earlier: Zeroizing<Vec<u8>>,
+    /// `true` if the reader has begun the awaited command whose result is unsolicited.
+    begun: bool,
+    /// `true` if the reader has asked for a second tap. UNCERTAIN: it may continue to wait for it by itself, so that the
+    /// second tap comes before the wait begins anew (readers: 3.4).
+    taps_again: bool,
 }
 
 impl VipaListener {
     pub(super) fn new(form: SredForm) -> Self {
-        Self { form, earlier: Zeroizing::default() }
+        Self { form, earlier: Zeroizing::default(), begun: false, taps_again: false }
     }
 }
 
@@ -41,24 +46,27 @@ impl Listener for VipaListener {
         if message.unsolicited {
             return self.unsolicited(body, status, outstanding);
         }
-        // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to the
-        // abort.
-        if outstanding.abort && body.is_empty() && status == VipaStatus::OK {
-            return MessageMeaning::AbortDone { with_command: false };
-        }
+        let is_empty = body.is_empty() && status == VipaStatus::OK;
         match outstanding.command {
-            None => MessageMeaning::Nothing,
-            Some(CommandPurpose::CardStatus) => self.card_status(body),
-            // The result of a tap is unsolicited. The command's own answer only says that it has begun.
-            Some(CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true }) if status == VipaStatus::OK => {
+            // The result is unsolicited. The command's own answer only says that it has begun. A reader answers its
+            // commands in order, so this answer comes before that of an abort.
+            Some(purpose) if is_empty && has_late_result(purpose) && !self.begun => {
+                self.begun = true;
                 MessageMeaning::Begun
             }
+            // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to
+            // the abort.
+            _ if outstanding.abort && is_empty => MessageMeaning::AbortDone { with_command: false },
+            None => MessageMeaning::Nothing,
+            Some(CommandPurpose::CardStatus) => self.card_status(body),
+            Some(purpose) if status == VipaStatus::OK && has_late_result(purpose) => MessageMeaning::Nothing,
             Some(purpose) => MessageMeaning::Answer(self.answer(purpose, body, status)),
         }
     }
 
     fn forget(&mut self) {
         self.earlier = Zeroizing::default();
+        (self.begun, self.taps_again) = (false, false);
     }
 }
 
@@ -69,20 +77,16 @@ impl VipaListener {
         status: VipaStatus,
         outstanding: Outstanding,
     ) -> MessageMeaning<'a> {
-        if let Some(purpose @ (CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })) =
-            outstanding.command
+        if let Some(purpose) = outstanding.command.filter(|purpose| has_late_result(*purpose))
+            && (body.is_empty() || CardTemplate::parse(body).is_ok())
         {
-            if CardTemplate::parse(body).is_ok() {
-                return MessageMeaning::Answer(self.answer(purpose, body, VipaStatus::OK));
+            if self.begun || (self.taps_again && status == VipaStatus::OK && !body.is_empty()) {
+                return MessageMeaning::Answer(self.answer(purpose, body, status));
             }
-            if body.is_empty() {
-                let answer = if status == VipaStatus::OK {
-                    CommandAnswer::Done
-                } else {
-                    CommandAnswer::Failed(status.failure())
-                };
-                return MessageMeaning::Answer(answer);
-            }
+            // What comes before the beginning is the result of an earlier command. Some readers may mark the beginning
+            // itself as unsolicited.
+            self.begun = body.is_empty() && status == VipaStatus::OK;
+            return if self.begun { MessageMeaning::Begun } else { MessageMeaning::Nothing };
         }
         match VipaUnsolicited::parse(body, self.form) {
             Ok(event) => MessageMeaning::Event(notice(&event)),
@@ -100,6 +104,8 @@ impl VipaListener {
 
     fn answer<'a>(&'a mut self, purpose: CommandPurpose, body: &'a [u8], status: VipaStatus) -> CommandAnswer<'a> {
         let ok = status == VipaStatus::OK;
+        self.begun = false;
+        self.taps_again = purpose == CommandPurpose::AnyCard && status.failure().kind == FailureKind::TapAgain;
         match purpose {
             CommandPurpose::StartUp(step) => return step_answer(step, body, ok),
             CommandPurpose::KeyStatus if status == VipaStatus::NO_KEYS => {
@@ -152,6 +158,11 @@ impl VipaListener {
         }
         CommandAnswer::Card(parse_card(card, &self.earlier, self.form))
     }
+}
+
+/// Returns whether the command's result is an unsolicited message (readers: 3.4).
+fn has_late_result(purpose: CommandPurpose) -> bool {
+    matches!(purpose, CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })
 }
 
 fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
