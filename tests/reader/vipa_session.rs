@@ -799,6 +799,37 @@ mod decision {
         ));
     }
 
+    /// Checks that the amount of an E2, which the card has not signed, replaces no missing amount.
+    #[test]
+    fn the_request_supplies_no_amount_and_no_currency() {
+        for (right, name) in [("9F0206000000001234", "9F02"), ("5F2A020978", "5F2A")] {
+            let e2 = format!("{}9000", e2(&format!("{}{right}", sealed(0x10A4))));
+            let without = unsealed("E4", "");
+            let without = format!("{}9000", t("E4", &without[4..].replace(right, "")));
+            assert!(!without.contains(name));
+            play(&format!(
+                "{INSERTED} < {e2}
+                    {{GO_ON}}
+                    < {without}
+                    {{DECLINE}}
+                    < {{E5}}
+                    ! 1 no-card AmountDiffers
+                    {REMOVE}"
+            ));
+        }
+        // It may contradict.
+        let e2 = format!("{}9000", e2(&format!("{}9F0206000000009999", sealed(0x10A4))));
+        play(&format!(
+            "{INSERTED} < {e2}
+                {{GO_ON}}
+                < {{E4_BARE}}
+                {{DECLINE}}
+                < {{E5}}
+                ! 1 no-card AmountDiffers
+                {REMOVE}"
+        ));
+    }
+
     #[test]
     fn a_request_about_an_earlier_card_is_never_used() {
         // The first card is pulled after its E2, fails after it, or is cancelled after it.
