@@ -325,6 +325,32 @@ mod waiting {
         ));
     }
 
+    /// Checks each result of a tap (readers: 3.4).
+    #[test]
+    fn every_template() {
+        let asked = "! 1 card NFC_ICC 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 Signature";
+        for (template, then) in [
+            ("E3", asked),
+            ("E4", asked),
+            ("E5", "! 1 card NFC_ICC 374245*****1006 Declined sealed 40 ksn FFFF98765432110010A5 Signature"),
+            ("E7", "! 1 card NFC_MAGSTRIPE 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 Signature"),
+        ] {
+            play(&format!("{ARMED} * {}\n {then}", card(template, 0x10A5, "")));
+        }
+        // A card that is no payment card, and a template that asks for a decision, which no tap does.
+        play(&format!("{ARMED} * E8020500\n ! 1 InsertCard\n > DISPLAY INSERT OR SWIPE"));
+        play(&format!(
+            "{ARMED} * {}
+                > ABORT
+                < 9000
+                {{DECLINE_TAP}}
+                < 9F24
+                ! 1 no-card Unreadable {{ cause: \"the reader's answer was damaged\" }}
+                ! idle",
+            e2("")
+        ));
+    }
+
     #[test]
     fn every_status_that_asks_for_something_else() {
         for (status, progress, shown) in [
@@ -444,6 +470,32 @@ mod waiting {
                 ! 1 no-card TimedOut
                 ! idle"
         ));
+    }
+
+    #[test]
+    fn a_damaged_result_ends_the_sale_and_declines_the_card() {
+        // The outer length is too large.
+        play(&format!(
+            "{ARMED} ~ E4209F02060000000012349000
+                > ABORT
+                < 9000
+                {{DECLINE_TAP}}
+                < 9F24
+                ! 1 no-card Unreadable {{ cause: \"the reader's answer was damaged\" }}
+                ! idle"
+        ));
+        // An element inside is cut.
+        play(
+            &format!(
+                "{ARMED} ~ E4089F02060000000012349000
+                {{DECLINE_TAP}}
+                < 9000
+                ~ 9000
+                ! 1 no-card Unreadable {{ cause: \"its data are malformed\" }}
+                ! idle"
+            )
+            .replace("E4089F0206000000001234", "E4079F020600000000"),
+        );
     }
 
     #[test]

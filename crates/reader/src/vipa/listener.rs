@@ -15,6 +15,8 @@ use crate::family::{
     MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
 
+/// E8: the template of a tapped card that is no payment card (readers: 3.4).
+const NO_PAYMENT_CARD: u8 = 0xE8;
 /// The cancel key.
 const KEY_CANCEL: u8 = 0x1B;
 
@@ -78,7 +80,7 @@ impl VipaListener {
         outstanding: Outstanding,
     ) -> MessageMeaning<'a> {
         if let Some(purpose) = outstanding.command.filter(|purpose| has_late_result(*purpose))
-            && (body.is_empty() || CardTemplate::parse(body).is_ok())
+            && (body.is_empty() || is_result_of_tap(body))
         {
             if self.begun || (self.taps_again && status == VipaStatus::OK && !body.is_empty()) {
                 return MessageMeaning::Answer(self.answer(purpose, body, status));
@@ -120,6 +122,10 @@ impl VipaListener {
         }
         if !ok {
             return CommandAnswer::Failed(status.failure());
+        }
+        if body.first() == Some(&NO_PAYMENT_CARD) && purpose == CommandPurpose::AnyCard {
+            let words = "no payment card was tapped";
+            return CommandAnswer::Failed(CommandFailure { kind: FailureKind::OtherInterface, code: status.0, words });
         }
         let form = self.form;
         let answer = match purpose {
@@ -163,6 +169,12 @@ impl VipaListener {
 /// Returns whether the command's result is an unsolicited message (readers: 3.4).
 fn has_late_result(purpose: CommandPurpose) -> bool {
     matches!(purpose, CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })
+}
+
+/// Returns whether a message is the result of a tap, even if it is damaged. A damaged result ends the wait too, because
+/// the card may be waiting for the gateway's answer.
+fn is_result_of_tap(body: &[u8]) -> bool {
+    matches!(body.first(), Some(0xE2..=0xE5 | 0xE7 | &NO_PAYMENT_CARD))
 }
 
 fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
