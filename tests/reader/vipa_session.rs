@@ -259,6 +259,22 @@ mod idle {
     }
 
     #[test]
+    fn after_a_fault_of_the_line_the_slot_is_asked_for_and_believed() {
+        for answer in ["< {CARD_IN}9000", "* {CARD_IN}", "< 9000\n * {CARD_IN}"] {
+            play(&format!(
+                "20 raw FFFF FFFF FFFF FFFF
+                 21 tick
+                    > CARD STATUS
+                    {answer}
+                 22 arm 1
+                    ! 1 PresentCard
+                    ! 1 ReadingCard
+                    {{START}}"
+            ));
+        }
+    }
+
+    #[test]
     fn what_was_not_asked_for_changes_nothing() {
         play(
             "20 < {E4}
@@ -927,6 +943,29 @@ mod decision {
     }
 
     #[test]
+    fn a_late_answer_to_the_question_about_the_slot_is_no_answer_of_the_chip() {
+        for answer in ["< {CARD_IN}9000", "< 9000"] {
+            play(&format!(
+                "{ARMED} ~ 9F33
+                    ! 1 InsertCard
+                    > DISPLAY INSERT OR SWIPE
+                    < 9000
+                 12 raw FFFF FFFF FFFF FFFF
+                 13 tick
+                    > CARD STATUS
+                    * {{CARD_IN}}
+                    ! 1 ReadingCard
+                    {{START}}
+                    {answer}
+                    < {{E2}}
+                    {{GO_ON}}
+                    < {{E4}}
+                    ! 1 {{CARD}}"
+            ));
+        }
+    }
+
+    #[test]
     fn the_holders_language_is_told() {
         play(&format!(
             "{INSERTED} < {}9000\n ! 1 language fr\n {{GO_ON}}",
@@ -1024,6 +1063,17 @@ mod pin {
 
     fn ends(answer: &str, why: &str) {
         play(&format!("{WANTED} < {answer}\n {{DECLINE}}\n < {{E5}}\n ! 1 no-card {why}\n {REMOVE}"));
+    }
+
+    #[test]
+    fn a_second_answer_of_the_chip_is_no_pin() {
+        play(&format!(
+            "{WANTED} < {{E4_PIN}}
+                < {{E4}}
+                < {{PIN}}
+                ! 1 PinDone
+                ! 1 card ICC 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 OnlinePin pin"
+        ));
     }
 
     #[test]
@@ -1201,6 +1251,23 @@ mod host {
                 < 9000
                 < 9F41
                 ! idle"
+        ));
+    }
+
+    #[test]
+    fn no_last_word_in_time_is_lost() {
+        play(&format!(
+            "{READ}
+             20 complete 1 00
+                {{APPROVE}}
+             21 < 9000
+            140 tick
+                > ABORT
+                ! 1 completed Lost
+                ! 1 RemoveCard
+                < 9000
+                < 9F41
+                > DISPLAY REMOVE CARD"
         ));
     }
 

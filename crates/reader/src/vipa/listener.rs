@@ -14,6 +14,7 @@ use crate::family::{
     CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, FailureKind, KeyStatus, Listener,
     MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
+use pos_terms::emv::tlv;
 
 /// E8: the template of a tapped card that is no payment card (readers: 3.4).
 const NO_PAYMENT_CARD: u8 = 0xE8;
@@ -59,9 +60,13 @@ impl Listener for VipaListener {
             // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to
             // the abort.
             _ if outstanding.abort && is_empty => MessageMeaning::AbortDone { with_command: false },
-            None => MessageMeaning::Nothing,
             Some(CommandPurpose::CardStatus) => self.card_status(body),
+            // After a fault of the line, the session asks for the state of the slot and does not wait. So this answer
+            // may come at any time.
+            _ if is_card_status(body) => self.card_status(body),
+            None => MessageMeaning::Nothing,
             Some(purpose) if status == VipaStatus::OK && has_late_result(purpose) => MessageMeaning::Nothing,
+            Some(purpose) if is_of_another(purpose, body, status) => MessageMeaning::Nothing,
             Some(purpose) => MessageMeaning::Answer(self.answer(purpose, body, status)),
         }
     }
@@ -175,6 +180,28 @@ fn has_late_result(purpose: CommandPurpose) -> bool {
 /// the card may be waiting for the gateway's answer.
 fn is_result_of_tap(body: &[u8]) -> bool {
     matches!(body.first(), Some(0xE2..=0xE5 | 0xE7 | &NO_PAYMENT_CARD))
+}
+
+/// Returns whether the answer has a form that no answer to this command has. It is then a late or second answer to an
+/// earlier command.
+fn is_of_another(purpose: CommandPurpose, body: &[u8], status: VipaStatus) -> bool {
+    match purpose {
+        CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
+            body.is_empty() && status == VipaStatus::OK
+        }
+        // A card's sealed data have the tags of a sealed PIN.
+        CommandPurpose::OnlinePin => CardTemplate::parse(body).is_ok(),
+        _ => false,
+    }
+}
+
+/// Returns whether a message is the answer to CARD STATUS, whose first element is 48.
+fn is_card_status(body: &[u8]) -> bool {
+    let first = |bytes| tlv::walk(bytes).next().and_then(Result::ok);
+    first(body)
+        .filter(|template| template.tag == tags::COMMAND_DATA)
+        .and_then(|template| first(template.value))
+        .is_some_and(|object| object.tag == tags::CARD_STATUS)
 }
 
 fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
