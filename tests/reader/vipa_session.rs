@@ -76,6 +76,29 @@ mod start_up {
     }
 
     #[test]
+    fn a_transaction_of_a_dead_program_is_aborted_and_passed_over() {
+        Player::new(vipa()).play(
+            "0 open
+               > ABORT
+               < {E4}
+               * {TAPPED}
+               ~ 9F41
+               < 9F43
+               < 9000
+               > RESET
+               < 9F41
+               < {E3}
+               < 9000
+               < {RESET}
+               > GET SECURITY CONFIGURATION
+               < {RESET}
+               < 9000
+               < {KEYS}
+               > DATE AND TIME E00B9A032501319F2103123456",
+        );
+    }
+
+    #[test]
     fn the_readers_clock_is_read_when_ours_is_not_trusted() {
         let settings = ReaderSettings { clock: Arc::new(|| None), ..settings() };
         let script = crate::vipa_trace::STARTED
@@ -564,6 +587,23 @@ mod waiting {
                 unsealed("E4", &sealed_with("", 0x10A5, good))
             ),
         );
+    }
+
+    #[test]
+    fn keys_that_are_used_up_end_the_sale_and_are_asked_for() {
+        let ended = "10 arm 1
+                ! 1 PresentCard
+                {TAP}
+                < 9000
+                ~ 9F19
+                ! 1 no-card NoKeyLeft
+                > GET SECURITY CONFIGURATION
+                < 9000";
+        // An empty answer says nothing about the keys.
+        play(&format!("{ended}\n < 9F19\n ! unready no-card-key 40123456\n > ABORT"));
+        play(&format!("{ended}\n < {}\n ! idle\n 20 arm 2\n ! 2 PresentCard\n {{TAP}}", keys(true, false)));
+        play(&format!("{ended}\n 16 tick\n ! unready restarting no answer to GET SECURITY CONFIGURATION\n reopen 0.5"));
+        play(&format!("{ended}\n < 9F11\n ! unready restarting it did not report its keys\n > ABORT"));
     }
 
     #[test]

@@ -134,9 +134,12 @@ impl VipaListener {
         }
         let form = self.form;
         let answer = match purpose {
-            CommandPurpose::KeyStatus => {
-                VipaKeys::parse(body).ok().map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin }))
-            }
+            // Without any part of such an answer, it is a late or second answer to an earlier command. It says nothing
+            // about the keys.
+            CommandPurpose::KeyStatus => Some(match VipaKeys::parse(body) {
+                Ok(keys) => CommandAnswer::Keys(KeyStatus { card: keys.card, pin: keys.pin }),
+                Err(_) => CommandAnswer::NotYet,
+            }),
             CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),
             CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 return self.card(body);

@@ -66,8 +66,12 @@ impl VipaKeys {
     /// Reads the body.
     ///
     /// # Errors
-    /// Fails if the body is not BER-TLV.
+    /// Fails if the body is not BER-TLV, or is not in the template of such an answer.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
+        let first = tlv::walk(body).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
+        if first.tag != tags::COMMAND_DATA {
+            return Err(MessageError::Malformed(first.tag));
+        }
         let has = |tag| search(body, tag).map(|value| value.is_some_and(|value| !value.is_empty()));
         Ok(Self { card: has(tags::SRED_KSN)?, pin: has(tags::PIN_KSN)? || has(tags::PIN_KSN_OTHER)? })
     }
