@@ -1106,6 +1106,45 @@ mod pin {
     }
 
     #[test]
+    fn without_a_pin_the_card_is_declined() {
+        for (answer, why) in [
+            ("9015", "PinMissing"),
+            ("9000", "PinMissing"),
+            ("9F41", "CancelledAtReader"),
+            ("9F43", "CancelledAtReader"),
+            ("9F19", "PinMissing"),
+            ("9F0D", "Unreadable { cause: \"internal error\" }"),
+            ("E0029A009000", "Unreadable { cause: \"the PIN entry failed\" }"),
+            // A block or a KSN of a wrong length, or only one of them.
+            (
+                "E018DFED6C07B2449FABB96D42DFED030AF876543210040B8000099000",
+                "Unreadable { cause: \"its PIN block is malformed\" }",
+            ),
+            ("E0", "Unreadable { cause: \"the PIN entry failed\" }"),
+        ] {
+            let answer = match answer {
+                "E0" => format!("{}9000", t("E0", "DFED6C08B2449FABB96D4228")),
+                short if short.starts_with("E018") => {
+                    format!("{}9000", t("E0", "DFED6C07B2449FABB96D42DFED030AF876543210040B800009"))
+                }
+                other => other.to_owned(),
+            };
+            ends(&answer, why);
+        }
+        // The state of the encryption says that it failed.
+        let failed = t("FF7F", "DFDF1008B2449FABB96D4228DFDF110AF876543210040B800009DFDB0F0400000001");
+        ends(&format!("{failed}9000"), "Unreadable { cause: \"the PIN entry failed\" }");
+        // The block is all zeros, or its KSN was used before.
+        play(&format!(
+            "{WANTED} < {}9000
+                ! 1 PinDone
+                ! unready not-encrypting 40123456 Zeros
+                > ABORT",
+            t("E0", "DFED6C080000000000000000DFED030AF876543210040B800009")
+        ));
+    }
+
+    #[test]
     fn a_second_answer_of_the_chip_is_no_pin() {
         play(&format!(
             "{WANTED} < {{E4_PIN}}

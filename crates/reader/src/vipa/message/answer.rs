@@ -99,10 +99,14 @@ impl<'a> VipaPinAnswer<'a> {
     /// Reads the body. In some versions, block and KSN are those of a sealed template (FF7F).
     ///
     /// # Errors
-    /// Fails if a body without a block or KSN is not empty.
+    /// Fails if a body without a block or KSN is not empty, or if its state says that the encryption failed.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         if body.is_empty() {
             return Ok(Self::Bypassed);
+        }
+        let has_failed = |state: &[u8]| state.iter().any(|byte| *byte != 0);
+        if search(body, tags::SEALED_STATUS)?.is_some_and(has_failed) {
+            return Err(MessageError::Malformed(tags::SEALED_STATUS));
         }
         let block = PinBlock::of(search(body, tags::PIN_BLOCK)?, search(body, tags::PIN_KSN)?);
         let block = match block {
