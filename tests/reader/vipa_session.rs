@@ -1564,6 +1564,23 @@ mod line {
     use super::*;
 
     #[test]
+    fn an_answer_of_the_pin_pad_is_not_the_readers() {
+        // NAD 02, an empty answer: it ends no command of the reader.
+        let other = "raw 0200029000 90";
+        play(&format!("{INSERTED} {other}\n < {{E2}}\n {{GO_ON}}\n {other}\n < {{E4}}\n ! 1 {{CARD}}"));
+        play(&format!(
+            "{ARMED} cancel 1
+                > CANCEL CONTACTLESS
+                {other}
+                {other}
+                < 9000
+                ~ 9F41
+                ! 1 no-card CancelledByTill
+                ! idle"
+        ));
+    }
+
+    #[test]
     fn a_chain_without_its_end_is_given_up() {
         play(&format!(
             "{INSERTED} raw 0101041E023040 6A
