@@ -10,6 +10,7 @@
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
+//! | `vipa_clear_data` | clear card data from a VIPA reader ends the sale |
 //! | `vipa_link` | VIPA's packets on the same link |
 //! | `vipa_session` | a VIPA reader's rules for a card |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
@@ -30,5 +31,6 @@ mod neo2_link;
 mod reader_pair;
 mod sim_reader;
 mod sim_vipa;
+mod vipa_clear_data;
 mod vipa_link;
 mod vipa_session;
