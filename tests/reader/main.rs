@@ -11,6 +11,7 @@
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_clear_data` | clear card data from a VIPA reader ends the sale |
+//! | `vipa_faults` | every step of a sale with every fault of a VIPA reader |
 //! | `vipa_link` | VIPA's packets on the same link |
 //! | `vipa_session` | a VIPA reader's rules for a card |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
@@ -32,5 +33,6 @@ mod reader_pair;
 mod sim_reader;
 mod sim_vipa;
 mod vipa_clear_data;
+mod vipa_faults;
 mod vipa_link;
 mod vipa_session;
