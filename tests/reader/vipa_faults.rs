@@ -37,14 +37,29 @@ enum Running {
     Nothing,
     /// The result is unsolicited.
     Tap,
+    /// A tapped card hears the gateway's answer. The result is unsolicited.
+    TapIsTold,
+    /// A chip hears the gateway's answer. The result is the answer.
+    ChipIsTold,
     /// The result is the answer.
     Other,
+}
+
+/// The card that has sent an E4 and waits for the gateway's answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Awaits {
+    Nothing,
+    Tap,
+    Chip,
 }
 
 struct Reader {
     mood: Mood,
     slot: bool,
     running: Running,
+    awaits: Awaits,
+    /// True if the fault has the form of an answer, so that the session cannot know what became of the card.
+    lies: bool,
     /// True if cards are presented and host answers processed immediately.
     quick: bool,
     /// The number of commands that the reader still answers before it dies.
@@ -95,8 +110,20 @@ impl Reader {
 
     /// Ends the running command with its result.
     fn result(&mut self, result: &str) -> Said {
-        let unsolicited = std::mem::replace(&mut self.running, Running::Nothing) == Running::Tap;
-        (unsolicited, result.to_owned())
+        let running = std::mem::replace(&mut self.running, Running::Nothing);
+        match running {
+            Running::Tap if result.starts_with("E4") => self.awaits = Awaits::Tap,
+            Running::Other if result.starts_with("E4") => self.awaits = Awaits::Chip,
+            _ => {}
+        }
+        (matches!(running, Running::Tap | Running::TapIsTold), result.to_owned())
+    }
+
+    /// Begins to wait for a card. The card before it has had its answer, or is gone.
+    fn begins(&mut self) {
+        let waits = self.awaits == Awaits::Tap || (self.awaits == Awaits::Chip && self.slot);
+        assert!(!waits || self.lies, "a card was left without an answer");
+        self.awaits = Awaits::Nothing;
     }
 
     fn hears(&mut self, command: &VipaCommand<'_>) -> Vec<Said> {
@@ -108,13 +135,17 @@ impl Reader {
             return Vec::new();
         }
         let ok = (false, "9000".to_owned());
+        // ABORT ends the dialogue with a chip.
+        if *command == VipaCommand::Abort && self.awaits == Awaits::Chip {
+            self.awaits = Awaits::Nothing;
+        }
         match command {
             VipaCommand::Abort | VipaCommand::CancelContactless if self.running != Running::Nothing => {
                 // Which of the two commands ends a wait for a tap is not published. This reader takes both.
                 vec![ok, self.result("9F41")]
             }
             VipaCommand::Reset => {
-                (self.mood, self.running) = (Mood::Healthy, Running::Nothing);
+                (self.mood, self.running, self.awaits) = (Mood::Healthy, Running::Nothing, Awaits::Nothing);
                 vec![(false, reset())]
             }
             VipaCommand::SecurityConfiguration { .. } => vec![(false, keys(true, true))],
@@ -130,7 +161,15 @@ impl Reader {
                 if let Mood::Forgetful(status) = self.mood {
                     return vec![(false, status.to_owned())];
                 }
-                self.running = Running::Tap;
+                match command {
+                    VipaCommand::StartContactless { .. } => self.begins(),
+                    _ if std::mem::replace(&mut self.awaits, Awaits::Nothing) != Awaits::Tap => {
+                        return vec![(false, "9F24".to_owned())];
+                    }
+                    _ => {}
+                }
+                let is_told = matches!(command, VipaCommand::ContinueContactless(_));
+                self.running = if is_told { Running::TapIsTold } else { Running::Tap };
                 match command {
                     _ if !self.quick => vec![ok],
                     VipaCommand::StartContactless { .. } => {
@@ -148,7 +187,18 @@ impl Reader {
                 if let Mood::Forgetful(status) = self.mood {
                     return vec![(false, status.to_owned())];
                 }
-                self.running = Running::Other;
+                match command {
+                    VipaCommand::Start { .. } => self.begins(),
+                    VipaCommand::Continue(terms) if terms.host.is_some() => {
+                        if self.awaits != Awaits::Chip || !self.slot {
+                            return vec![(false, "9F24".to_owned())];
+                        }
+                        self.awaits = Awaits::Nothing;
+                    }
+                    _ => {}
+                }
+                let is_told = matches!(command, VipaCommand::Continue(terms) if terms.host.is_some());
+                self.running = if is_told { Running::ChipIsTold } else { Running::Other };
                 let result = match command {
                     VipaCommand::Start { .. } if !self.slot => "9F23".to_owned(),
                     _ if !self.quick => return Vec::new(),
@@ -242,6 +292,8 @@ impl Shop {
             mood: Mood::Healthy,
             slot: false,
             running: Running::Nothing,
+            awaits: Awaits::Nothing,
+            lies: false,
             quick: false,
             answers: usize::MAX,
             key: 0,
@@ -346,6 +398,7 @@ impl Shop {
             // The port was closed. This switches the reader off and on, which repairs any fault.
             (self.reader.mood, self.reader.running, self.reader.answers) =
                 (Mood::Healthy, Running::Nothing, usize::MAX);
+            self.reader.awaits = Awaits::Nothing;
             self.session.opened(self.now);
         } else {
             self.session.timeout(self.now);
@@ -537,9 +590,22 @@ const STAGES: &[Stage] = &[
         shop.arm(EntryRequest::Card);
         shop.unheard(Shop::cancel);
     }),
+    ("inserted before the wait has begun", |shop| {
+        shop.unheard(|shop| {
+            shop.arm(EntryRequest::Card);
+            shop.insert();
+        });
+        // The answer of the wait, its end, and the answer of the cancellation.
+        for (unsolicited, answer) in [(false, "9000"), (true, "9F41"), (false, "9000")] {
+            shop.says(unsolicited, answer);
+            shop.exchange();
+        }
+        assert_eq!(shop.reader.running, Running::Other);
+    }),
     ("cancelled, the tap was faster", |shop| {
         shop.arm(EntryRequest::Card);
         shop.unheard(Shop::cancel);
+        shop.reader.running = Running::Tap;
         let card = shop.reader.card();
         shop.result(&card);
         shop.says(false, "9000");
@@ -548,6 +614,7 @@ const STAGES: &[Stage] = &[
     ("cancelled, the chip was faster", |shop| {
         shop.chip();
         shop.unheard(Shop::cancel);
+        shop.reader.running = Running::Other;
         let card = shop.reader.card();
         shop.result(&card);
         shop.says(false, "9000");
@@ -626,6 +693,7 @@ const FAULTS: &[Fault] = &[
         if shop.reader.running != Running::Nothing {
             shop.reader.running = Running::Other;
         }
+        shop.reader.lies = true;
         shop.result("9F01");
     }),
     ("an empty answer that nobody asked for", |shop| unexpected(shop, false, "9000")),
@@ -704,6 +772,7 @@ fn forgets(shop: &mut Shop, status: &'static str) {
 
 /// Sends a message that does not end the running command.
 fn unexpected(shop: &mut Shop, unsolicited: bool, answer: &str) {
+    shop.reader.lies = true;
     shop.says(unsolicited, answer);
     shop.exchange();
 }
