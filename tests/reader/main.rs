@@ -13,6 +13,7 @@
 //! | `vipa_clear_data` | clear card data from a VIPA reader ends the sale |
 //! | `vipa_faults` | every step of a sale with every fault of a VIPA reader |
 //! | `vipa_link` | VIPA's packets on the same link |
+//! | `vipa_port` | a VIPA reader in a network, which may open the connection itself |
 //! | `vipa_session` | a VIPA reader's rules for a card |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
@@ -35,4 +36,5 @@ mod sim_vipa;
 mod vipa_clear_data;
 mod vipa_faults;
 mod vipa_link;
+mod vipa_port;
 mod vipa_session;
