@@ -866,6 +866,18 @@ mod decision {
         ));
     }
 
+    /// Checks one application whose identifier comes twice: the card's own, and the terminal's, which may be shorter.
+    #[test]
+    fn one_application_with_both_identifiers_is_no_list() {
+        for (card, terminal) in [("A000000025010402", "A00000002501"), ("A00000002501", "A00000002501")] {
+            for order in [[("4F", card), ("9F06", terminal)], [("9F06", terminal), ("4F", card)]] {
+                let identifiers = order.map(|(tag, aid)| t(tag, aid)).concat();
+                let e2 = t("E2", &format!("{}{identifiers}{}", t("50", "414D4558"), sealed(0x10A4)));
+                play(&format!("{INSERTED} < {e2}9000\n {{GO_ON}}\n < {{E4}}\n ! 1 {{CARD}}"));
+            }
+        }
+    }
+
     #[test]
     fn without_an_application_the_card_is_refused() {
         play(&format!(
