@@ -1198,6 +1198,34 @@ mod pin {
         ));
     }
 
+    /// Checks that a tapped card whose PIN is asked for afterwards is answered by the command for taps.
+    #[test]
+    fn of_a_tapped_card() {
+        let tapped = format!(
+            "{ARMED} * {}
+                {{ASK_PIN}}
+                ! 1 PinEntry {{ digits: None }}",
+            card("E4", 0x10A5, "9F3403420300")
+        );
+        play(
+            &format!(
+                "{tapped} < {{PIN}}
+                ! 1 PinDone
+                ! 1 card NFC_ICC 374245*****1006 GoOnline sealed 40 ksn FFFF98765432110010A5 OnlinePin pin
+                complete 1 00
+                {{APPROVE_TAP}}
+                < 9000
+                ~ 9000
+                ! 1 completed Approved
+                ! idle"
+            )
+            .replace("digits: None } < ", "digits: None }\n < "),
+        );
+        play(&format!(
+            "{tapped}\n < 9F43\n {{DECLINE_TAP}}\n < 9000\n ~ 9000\n ! 1 no-card CancelledAtReader\n ! idle"
+        ));
+    }
+
     #[test]
     fn the_reader_is_lost() {
         play(&format!("{WANTED} closed unplugged\n ! unready absent unplugged\n reopen 0.5"));
@@ -1556,6 +1584,8 @@ mod texts {
             play_with(with_language(language), &format!("{ARMED} ~ 9F33\n ! 1 InsertCard\n > DISPLAY {shown}"));
         }
         play("5 show Müller & Söhne/12,34 zł\n > DISPLAY Muller & Sohne/12,34 zl");
+        // A control character moves nothing on the display.
+        play("5 show a\u{1B}b\u{7F}c\n > DISPLAY a?b?c");
         // What has no plain form is a question mark, and never a byte outside ASCII.
         play("5 show 1 € ★\n > DISPLAY 1 ? ?");
     }
