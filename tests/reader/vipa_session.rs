@@ -1198,6 +1198,23 @@ mod pin {
         ));
     }
 
+    /// Checks a card that is pulled while its PIN is entered. Nothing is sent, because it could not answer the host.
+    #[test]
+    fn the_card_is_pulled() {
+        play(&format!(
+            "{WANTED}
+             20 * {{NO_CARD}}
+             25 tick
+                > ABORT
+                < 9000
+                < 9F41
+                {{DECLINE}}
+                < 9F23
+                ! 1 no-card Unreadable {{ cause: \"it was removed too early\" }}
+                ! idle"
+        ));
+    }
+
     /// Checks that a tapped card whose PIN is asked for afterwards is answered by the command for taps.
     #[test]
     fn of_a_tapped_card() {

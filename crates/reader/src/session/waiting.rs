@@ -152,7 +152,9 @@ impl SaleAtReader {
             (SaleStage::Watching | SaleStage::SwipeDue { .. }, None) if inserted => self.start_chip(line, now),
             // The removed card sends nothing more. The reader's message about it may be lost, so the driver waits only
             // a short time for it.
-            (stage @ (SaleStage::Chip { .. } | SaleStage::Completing(_)), None) if was_in && !card_in => {
+            (stage @ (SaleStage::Chip { .. } | SaleStage::ChipPin { .. } | SaleStage::Completing(_)), None)
+                if was_in && !card_in =>
+            {
                 line.hurry(STATUS_AFTER_CARD, now);
                 self.at(stage)
             }
