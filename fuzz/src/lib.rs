@@ -25,6 +25,7 @@ pub mod reconcile_csv;
 pub mod till_requests;
 pub mod timetable;
 pub mod tlv;
+pub mod vipa_link;
 pub mod zvt;
 
 /// A target: its name, and the function that checks the conditions.
@@ -50,5 +51,6 @@ pub const TARGETS: &[Target] = &[
     ("till_requests", till_requests::holds),
     ("timetable", timetable::holds),
     ("tlv", tlv::holds),
+    ("vipa_link", vipa_link::holds),
     ("zvt", zvt::holds),
 ];

@@ -10,8 +10,12 @@
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
+//! | `vipa_clear_data` | clear card data from a VIPA reader ends the sale |
+//! | `vipa_faults` | every step of a sale with every fault of a VIPA reader |
 //! | `vipa_link` | VIPA's packets on the same link |
 //! | `identify` | the search for the family of a reader |
+//! | `vipa_port` | a VIPA reader in a network, which may open the connection itself |
+//! | `vipa_session` | a VIPA reader's rules for a card |
 //! | `sim_reader` | the simulated Miura reader, byte by byte, without the driver |
 //! | `sim_neo2` | the simulated NEO2 reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
@@ -19,7 +23,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_test_kit::trace;
+use pos_test_kit::{trace, vipa_trace};
 
 mod identify;
 mod miura_clear_data;
@@ -33,4 +37,8 @@ mod reader_pair;
 mod sim_neo2;
 mod sim_reader;
 mod sim_vipa;
+mod vipa_clear_data;
+mod vipa_faults;
 mod vipa_link;
+mod vipa_port;
+mod vipa_session;

@@ -2,7 +2,7 @@
 
 use crate::family::{CommandFrames, Encoded, Framed, Framing, RawMessage};
 use crate::outbox::Frame;
-use pos_reader_link::apdu_link::{Decoder, EncodeError, LinkFault, MIN_PACKET, Packets, Profile, Received};
+use pos_reader_link::apdu_link::{Decoder, EncodeError, LinkFault, MIN_PACKET, Nad, Packets, Profile, Received};
 
 /// The framing with a family's profile of the link.
 pub(crate) struct ApduFraming {
@@ -36,6 +36,9 @@ impl Framing for ApduFraming {
 
 fn framed(received: &Received<'_>, on: &mut dyn FnMut(Framed<'_>)) {
     on(match received {
+        // The agent sends commands to the reader only. So an answer of the base or the external PIN pad ends none of
+        // them.
+        Received::Message(message) if message.nad != Nad::Reader && !message.unsolicited => return,
         Received::Message(message) => {
             Framed::Message(RawMessage { unsolicited: message.unsolicited, codes: [0; 2], bytes: message.bytes })
         }

@@ -3,7 +3,7 @@
 
 use pos_terms::card::{ChipElements, MaskedPan, SealedCard, SealedPin, Wiped};
 use pos_terms::emv::tlv::Tlv;
-use pos_terms::emv::{TlvError, tag};
+use pos_terms::emv::{Tag, TlvError, tag};
 
 /// Maximum number of pieces of one sealed block. Some readers encrypt each element by itself. There are about ten kinds
 /// of sensitive elements, and a tap may give some of them twice.
@@ -134,6 +134,8 @@ pub struct ApplicationChoice<'a> {
 #[derive(Default)]
 pub(crate) struct FirstApplication<'a> {
     aid: Option<&'a [u8]>,
+    /// The tag of the identifier.
+    tag: Option<Tag>,
     label: Option<&'a [u8]>,
     /// `true` after the second application has begun.
     over: bool,
@@ -141,13 +143,20 @@ pub(crate) struct FirstApplication<'a> {
 
 impl<'a> FirstApplication<'a> {
     pub(crate) fn see(&mut self, object: Tlv<'a>) {
-        let Self { aid, label, over } = self;
+        let Self { aid, tag, label, over } = self;
+        // The same application may have two identifiers: the card's own, and the terminal's, which may be shorter (EMV
+        // Book 1, 12.3.3).
+        let is_same = |first: &[u8]| {
+            *tag != Some(object.tag) && (first.starts_with(object.value) || object.value.starts_with(first))
+        };
         match object.tag {
             _ if *over => {}
+            tag::AID_CARD | tag::AID_TERMINAL if aid.is_some_and(is_same) => {}
             // EMV Book 1, 12.2.1: an identifier has 5 to 16 bytes.
             tag::AID_CARD | tag::AID_TERMINAL if (5..=16).contains(&object.value.len()) => {
                 *over = aid.is_some();
                 aid.get_or_insert(object.value);
+                tag.get_or_insert(object.tag);
             }
             tag::APPLICATION_LABEL if (1..=16).contains(&object.value.len()) => {
                 *over = label.is_some();

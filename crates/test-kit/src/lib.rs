@@ -32,6 +32,8 @@ pub mod program;
 pub mod shop_client;
 // Traces of reader sessions.
 pub mod trace;
+// The words of VIPA's traces.
+pub mod vipa_trace;
 // A world in memory with virtual time, a ledger and a judge.
 pub mod world;
 

@@ -1,19 +1,25 @@
-//! Traces of a Miura session with a scripted peer. Each line has a time in seconds, a direction and a message. The test
-//! passes only if every line of the script is used in its order.
+//! Traces of a session with a scripted peer. Each line has a time in seconds, a direction and a message. The test
+//! passes only if every line of the script is used in its order. The words of Miura's traces are here. Those of VIPA
+//! are in `vipa_trace`.
 //!
 //! ```text
-//! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE] [scripts TLVS]
-//! show TEXT · tick · keys LEFT                                                                what happens to the session
-//! < answer   * unsolicited   raw bytes                                                        what the reader sends
-//! > COMMAND [its data]   ! event   reopen SECONDS                                             what the session must do
+//! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE]
+//! [scripts TLVS] show TEXT · tick · keys LEFT                                                                what
+//! happens to the session < answer   * unsolicited, without its 9000   ~ unsolicited, with its status   raw bytes
+//! what the reader sends > COMMAND [its data]   ! event   reopen SECONDS
+//! what the session must do
 //! ```
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::vipa_trace;
+
 use pos_reader::driver::PortAction;
+use pos_reader::miura::MiuraSettings;
 use pos_reader::miura::message::MpiCommand;
-use pos_reader::miura::{MiuraSession, MiuraSettings};
+use pos_reader::session::ReaderSession;
+use pos_reader::vipa::VipaSettings;
 use pos_reader::{
     AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
     Unready,
@@ -28,19 +34,43 @@ pub fn settings() -> ReaderSettings {
     ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new("/dev/reader") }
 }
 
-/// The settings of a session: the settings of every reader family, and those of Miura. The tests set defaults for
-/// missing ones.
-pub struct Setup(ReaderSettings, MiuraSettings);
+/// The words of a family's traces.
+#[derive(Clone, Copy)]
+pub struct Words {
+    /// The trace of the start-up.
+    pub started: &'static str,
+    /// Replaces the names in a script with their values.
+    pub filled: fn(&str) -> String,
+    /// Returns a command's line, from its APDU.
+    pub command: fn(&[u8]) -> String,
+}
+
+const MIURA: Words = Words { started: STARTED, filled, command: shown };
+
+/// A new session, and the words of its traces. The tests set defaults for missing settings.
+pub struct Setup(ReaderSession, Words);
 
 impl From<ReaderSettings> for Setup {
     fn from(settings: ReaderSettings) -> Self {
-        Self(settings, MiuraSettings::default())
+        Self(ReaderSession::new(settings, MiuraSettings::default()), MIURA)
     }
 }
 
 impl From<MiuraSettings> for Setup {
     fn from(miura: MiuraSettings) -> Self {
-        Self(settings(), miura)
+        Self(ReaderSession::new(settings(), miura), MIURA)
+    }
+}
+
+impl From<VipaSettings> for Setup {
+    fn from(vipa: VipaSettings) -> Self {
+        Self::from((settings(), vipa))
+    }
+}
+
+impl From<(ReaderSettings, VipaSettings)> for Setup {
+    fn from((settings, vipa): (ReaderSettings, VipaSettings)) -> Self {
+        Self(ReaderSession::new(settings, vipa), vipa_trace::WORDS)
     }
 }
 
@@ -166,36 +196,41 @@ pub fn play_with(setup: impl Into<Setup>, script: &str) {
 }
 
 pub struct Player {
-    pub session: MiuraSession,
+    pub session: ReaderSession,
     pub now: Duration,
+    words: Words,
     /// The last [`ReaderEvent::KeysLeft`]. The command `keys` checks it separately, because it follows every card.
     keys: Option<(Option<u64>, Option<u64>)>,
 }
 
 impl Player {
     pub fn new(setup: impl Into<Setup>) -> Self {
-        let Setup(settings, miura) = setup.into();
-        Self { session: MiuraSession::new(settings, miura), now: Duration::ZERO, keys: None }
+        let Setup(session, words) = setup.into();
+        Self { session, now: Duration::ZERO, words, keys: None }
     }
 
     /// Returns a peer after start-up.
     pub fn started(setup: impl Into<Setup>) -> Self {
         let mut player = Self::new(setup);
-        player.play(STARTED);
+        player.play(player.words.started);
         player
     }
 
     pub fn play(&mut self, script: &str) {
-        let script = filled(script);
+        let script = (self.words.filled)(script);
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            let line = match line.split_once(' ') {
-                Some((time, rest)) if time.parse::<f64>().is_ok() => {
-                    self.now = Duration::from_secs_f64(time.parse().unwrap());
+            let (time, rest) = line.split_once(' ').unwrap_or((line, ""));
+            let line = match time.parse() {
+                Ok(time) => {
+                    self.now = Duration::from_secs_f64(time);
                     rest.trim()
                 }
-                _ => line,
+                Err(_) => line,
             };
-            self.line(line);
+            // A line may have only a time.
+            if !line.is_empty() {
+                self.line(line);
+            }
         }
         assert_eq!(self.output(), None, "at the end of the script");
     }
@@ -235,9 +270,9 @@ impl Player {
                 assert!(deadline <= now, "the deadline is at {deadline:?}, not yet at {now:?}");
                 self.session.timeout(now);
             }
-            "<" | "*" => {
-                let unsolicited = what == "*";
-                let message = hex::decode(format!("{rest}{}", if unsolicited { "9000" } else { "" })).unwrap();
+            "<" | "*" | "~" => {
+                let unsolicited = what != "<";
+                let message = hex::decode(format!("{rest}{}", if what == "*" { "9000" } else { "" })).unwrap();
                 for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
                     self.session.bytes(&packet, now);
                 }
@@ -263,36 +298,41 @@ impl Player {
                     apdu.extend_from_slice(&packet[3..packet.len() - 1]);
                     chained = packet[1] & 1 != 0;
                 }
-                let command = MpiCommand::parse(&apdu).unwrap();
-                let shown = matches!(
-                    command,
-                    MpiCommand::Continue(_)
-                        | MpiCommand::ClockSet(_)
-                        | MpiCommand::StartTransaction(_)
-                        | MpiCommand::OnlinePin { .. }
-                        | MpiCommand::GetNumeric(_)
-                        | MpiCommand::GetTip(_)
-                        | MpiCommand::SecureData(_)
-                        | MpiCommand::SecurePan { .. }
-                );
-                match command {
-                    MpiCommand::DisplayText { text, .. } => {
-                        format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
-                    }
-                    MpiCommand::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
-                    MpiCommand::StartContactless { language: Some(language), .. } => {
-                        format!("> START CONTACTLESS TRANSACTION {}", String::from_utf8_lossy(&language))
-                    }
-                    command if shown => {
-                        let long = apdu[4] == 0;
-                        format!("> {} {}", command.name(), hex::encode_upper(&apdu[if long { 7 } else { 5 }..]))
-                    }
-                    command => format!("> {}", command.name()),
-                }
+                (self.words.command)(&apdu)
             }
             PortAction::Report(event) => format!("! {}", describe(&event)),
             PortAction::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
         })
+    }
+}
+
+/// Returns the line of a Miura command.
+fn shown(apdu: &[u8]) -> String {
+    let command = MpiCommand::parse(apdu).unwrap();
+    let shown = matches!(
+        command,
+        MpiCommand::Continue(_)
+            | MpiCommand::ClockSet(_)
+            | MpiCommand::StartTransaction(_)
+            | MpiCommand::OnlinePin { .. }
+            | MpiCommand::GetNumeric(_)
+            | MpiCommand::GetTip(_)
+            | MpiCommand::SecureData(_)
+            | MpiCommand::SecurePan { .. }
+    );
+    match command {
+        MpiCommand::DisplayText { text, .. } => {
+            format!("> DISPLAY TEXT {}", String::from_utf8_lossy(text).replace('\n', "/"))
+        }
+        MpiCommand::SecureData(_) => format!("> GET SECURE DATA {}", hex::encode_upper(&apdu[2..])),
+        MpiCommand::StartContactless { language: Some(language), .. } => {
+            format!("> START CONTACTLESS TRANSACTION {}", String::from_utf8_lossy(&language))
+        }
+        command if shown => {
+            let long = apdu[4] == 0;
+            format!("> {} {}", command.name(), hex::encode_upper(&apdu[if long { 7 } else { 5 }..]))
+        }
+        command => format!("> {}", command.name()),
     }
 }
 

@@ -45,6 +45,10 @@ impl CardRemoval {
             return Next::Stay(self);
         }
         match answer {
+            CommandAnswer::NotYet => {
+                line.wait_on(pending);
+                Next::Stay(self)
+            }
             CommandAnswer::Keys(keys) if keys.card => {
                 if let (Some(identity), Some(pin)) = (&mut line.identity, keys.pin) {
                     identity.pin_key = pin;

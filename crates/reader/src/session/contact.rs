@@ -27,6 +27,7 @@ impl SaleAtReader {
             return self.unreadable(line, "it failed too often", now);
         }
         self.chip_starts += 1;
+        self.tapped = false;
         self.tries_left = None;
         self.stage = SaleStage::Chip { decisions: 0 };
         line.progress(self.number(), ReaderProgress::ReadingCard);

@@ -29,7 +29,7 @@ pub(super) struct SaleAtReader {
     /// The chip failed in this transaction, so a swipe is accepted as its fallback.
     pub(super) chip_failed: bool,
     pub(super) chip_starts: u8,
-    /// `true` after a card was tapped.
+    /// `true` if the latest card was tapped. It decides which command tells the card that it is declined.
     pub(super) tapped: bool,
     /// The number of second taps that were asked for.
     pub(super) second_taps: u8,
@@ -151,8 +151,11 @@ impl SaleAtReader {
             }
             // This is the other answer of the race with an abort. A card that waits for the gateway must get an answer
             // (readers: 2.8).
-            (stage @ SaleStage::Stopping { .. }, _) => {
-                self.card_waits |= card_answer(answer).is_ok_and(|answer| answer.template == AnswerTemplate::Online);
+            (stage @ SaleStage::Stopping { .. }, purpose) => {
+                if card_answer(answer).is_ok_and(|answer| answer.template == AnswerTemplate::Online) {
+                    self.card_waits = true;
+                    self.tapped = purpose == CommandPurpose::AnyCard;
+                }
                 self.stage = stage;
             }
             (SaleStage::Closing { then }, CommandPurpose::Host { .. }) => self.stage = SaleStage::Stopping { then },

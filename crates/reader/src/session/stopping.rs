@@ -89,9 +89,17 @@ impl SaleAtReader {
                 };
                 self.stop(line, AfterAbort::End(why), now)
             }
-            (SaleStage::ChipPin { .. }, Some(_)) => {
+            (SaleStage::ChipPin { .. }, Some(pending)) => {
                 self.card_waits = true;
-                self.stop(line, AfterAbort::End(NoCard::TimedOut), now)
+                let unreadable = |cause: &str| NoCard::Unreadable { cause: cause.to_owned() };
+                let why = match pending.disturbed {
+                    true => unreadable("the line to the reader is disturbed"),
+                    false if !self.tapped && !line.slot && line.speaker.can(Capability::SlotEvents) => {
+                        unreadable("it was removed too early")
+                    }
+                    false => NoCard::TimedOut,
+                };
+                self.stop(line, AfterAbort::End(why), now)
             }
             (SaleStage::Closing { then }, Some(_)) => self.stop(line, then, now),
             (SaleStage::Completing(running), Some(_)) => {

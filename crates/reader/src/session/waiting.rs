@@ -95,7 +95,10 @@ impl SaleAtReader {
             Err(failure) => failure,
         };
         match (failure.kind, swipe) {
-            (FailureKind::Damaged, _) => self.damaged(line, now),
+            (FailureKind::Damaged, _) => {
+                self.tapped = true;
+                self.damaged(line, now)
+            }
             (FailureKind::StateLost, _) => Next::reader_has_lost_it(failure),
             (FailureKind::NoKey, _) => self.no_key_left(line, now),
             (FailureKind::Cancelled, _) => self.end(line, NoCard::CancelledAtReader, now),
@@ -198,7 +201,9 @@ impl SaleAtReader {
             (SaleStage::Watching | SaleStage::SwipeDue { .. }, None) if inserted => self.start_chip(line, now),
             // The removed card sends nothing more. The reader's message about it may be lost, so the driver waits only
             // a short time for it.
-            (stage @ (SaleStage::Chip { .. } | SaleStage::Completing(_)), None) if was_in && !card_in => {
+            (stage @ (SaleStage::Chip { .. } | SaleStage::ChipPin { .. } | SaleStage::Completing(_)), None)
+                if was_in && !card_in =>
+            {
                 line.hurry(STATUS_AFTER_CARD, now);
                 self.at(stage)
             }

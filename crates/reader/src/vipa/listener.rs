@@ -11,11 +11,14 @@ use crate::apdu::{need, split};
 use crate::card_answer::AnswerTemplate;
 use crate::card_read::{SwipedCard, UnusableSwipe};
 use crate::family::{
-    AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, KeyStatus, Listener,
-    MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
+    AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, DeviceStep, DeviceStepKind, FailureKind, KeyStatus,
+    Listener, MessageMeaning, Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
 use crate::masked_pan::{is_clear_typed_pan, masked_typed_pan};
+use pos_terms::emv::tlv;
 
+/// E8: the template of a tapped card that is no payment card (readers: 3.4).
+const NO_PAYMENT_CARD: u8 = 0xE8;
 /// The cancel key.
 const KEY_CANCEL: u8 = 0x1B;
 
@@ -24,11 +27,16 @@ pub(super) struct VipaListener {
     form: SredForm,
     /// The elements of the running dialogue's E2. They include sealed data that a later E4 does not repeat.
     earlier: Zeroizing<Vec<u8>>,
+    /// `true` if the reader has begun the awaited command whose result is unsolicited.
+    begun: bool,
+    /// `true` if the reader has asked for a second tap. UNCERTAIN: it may continue to wait for it by itself. The second
+    /// tap then comes before the wait begins again (readers: 3.4).
+    taps_again: bool,
 }
 
 impl VipaListener {
     pub(super) fn new(form: SredForm) -> Self {
-        Self { form, earlier: Zeroizing::default() }
+        Self { form, earlier: Zeroizing::default(), begun: false, taps_again: false }
     }
 }
 
@@ -42,24 +50,31 @@ impl Listener for VipaListener {
         if message.unsolicited {
             return self.unsolicited(body, status, outstanding);
         }
-        // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to the
-        // abort.
-        if outstanding.abort && body.is_empty() && status == VipaStatus::OK {
-            return MessageMeaning::AbortDone { command: AbortedCommand::Answers };
-        }
+        let is_empty = body.is_empty() && status == VipaStatus::OK;
         match outstanding.command {
-            None => MessageMeaning::Nothing,
-            Some(CommandPurpose::CardStatus) => self.card_status(body),
-            // The result of a tap is unsolicited. The command's own answer only says that it has begun.
-            Some(CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true }) if status == VipaStatus::OK => {
+            // The result is unsolicited. The command's own answer only says that it has begun. A reader answers its
+            // commands in order, so this answer comes before that of an abort.
+            Some(purpose) if is_empty && has_late_result(purpose) && !self.begun => {
+                self.begun = true;
                 MessageMeaning::Begun
             }
+            // While an abort is outstanding, two answers are expected, in any order. An empty body with 9000 belongs to
+            // the abort.
+            _ if outstanding.abort && is_empty => MessageMeaning::AbortDone { command: AbortedCommand::Answers },
+            Some(CommandPurpose::CardStatus) => self.card_status(body),
+            // After a fault of the line, the session asks for the state of the slot and does not wait. So this answer
+            // may come at any time.
+            _ if is_card_status(body) => self.card_status(body),
+            None => MessageMeaning::Nothing,
+            Some(purpose) if status == VipaStatus::OK && has_late_result(purpose) => MessageMeaning::Nothing,
+            Some(purpose) if is_of_another(purpose, body, status) => MessageMeaning::Nothing,
             Some(purpose) => MessageMeaning::Answer(self.answer(purpose, body, status)),
         }
     }
 
     fn forget(&mut self) {
         self.earlier = Zeroizing::default();
+        (self.begun, self.taps_again) = (false, false);
     }
 }
 
@@ -70,20 +85,16 @@ impl VipaListener {
         status: VipaStatus,
         outstanding: Outstanding,
     ) -> MessageMeaning<'a> {
-        if let Some(purpose @ (CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })) =
-            outstanding.command
+        if let Some(purpose) = outstanding.command.filter(|purpose| has_late_result(*purpose))
+            && (body.is_empty() || is_result_of_tap(body))
         {
-            if CardTemplate::parse(body).is_ok() {
-                return MessageMeaning::Answer(self.answer(purpose, body, VipaStatus::OK));
+            if self.begun || (self.taps_again && status == VipaStatus::OK && !body.is_empty()) {
+                return MessageMeaning::Answer(self.answer(purpose, body, status));
             }
-            if body.is_empty() {
-                let answer = if status == VipaStatus::OK {
-                    CommandAnswer::Done
-                } else {
-                    CommandAnswer::Failed(status.failure())
-                };
-                return MessageMeaning::Answer(answer);
-            }
+            // What comes before the beginning is the result of an earlier command. Some readers may mark the beginning
+            // itself as unsolicited.
+            self.begun = body.is_empty() && status == VipaStatus::OK;
+            return if self.begun { MessageMeaning::Begun } else { MessageMeaning::Nothing };
         }
         match VipaUnsolicited::parse(body, self.form) {
             Ok(event) => MessageMeaning::Event(notice(&event)),
@@ -101,6 +112,8 @@ impl VipaListener {
 
     fn answer<'a>(&'a mut self, purpose: CommandPurpose, body: &'a [u8], status: VipaStatus) -> CommandAnswer<'a> {
         let ok = status == VipaStatus::OK;
+        self.begun = false;
+        self.taps_again = purpose == CommandPurpose::AnyCard && status.failure().kind == FailureKind::TapAgain;
         match purpose {
             CommandPurpose::StartUp(step) => return step_answer(step, body, ok),
             CommandPurpose::KeyStatus if status == VipaStatus::NO_KEYS => {
@@ -116,11 +129,18 @@ impl VipaListener {
         if !ok {
             return CommandAnswer::Failed(status.failure());
         }
+        if body.first() == Some(&NO_PAYMENT_CARD) && purpose == CommandPurpose::AnyCard {
+            let words = "no payment card was tapped";
+            return CommandAnswer::Failed(CommandFailure { kind: FailureKind::OtherInterface, code: status.0, words });
+        }
         let form = self.form;
         let answer = match purpose {
-            CommandPurpose::KeyStatus => VipaKeys::parse(body)
-                .ok()
-                .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card, pin: Some(keys.pin) })),
+            // Without any part of such an answer, it is a late or second answer to an earlier command. It says nothing
+            // about the keys.
+            CommandPurpose::KeyStatus => Some(match VipaKeys::parse(body) {
+                Ok(keys) => CommandAnswer::Keys(KeyStatus { card: keys.card, pin: Some(keys.pin) }),
+                Err(_) => CommandAnswer::NotYet,
+            }),
             CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),
             CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 return self.card(body);
@@ -156,6 +176,39 @@ impl VipaListener {
         }
         CommandAnswer::Card(parse_card(card, &self.earlier, self.form))
     }
+}
+
+/// Returns whether the command's result is an unsolicited message (readers: 3.4).
+fn has_late_result(purpose: CommandPurpose) -> bool {
+    matches!(purpose, CommandPurpose::AnyCard | CommandPurpose::Host { contactless: true })
+}
+
+/// Returns whether a message is the result of a tap, even if it is damaged. A damaged result ends the wait too, because
+/// the card may be waiting for the gateway's answer.
+fn is_result_of_tap(body: &[u8]) -> bool {
+    matches!(body.first(), Some(0xE2..=0xE5 | 0xE7 | &NO_PAYMENT_CARD))
+}
+
+/// Returns whether the answer has a form that no answer to this command has. It is then a late or second answer to an
+/// earlier command.
+fn is_of_another(purpose: CommandPurpose, body: &[u8], status: VipaStatus) -> bool {
+    match purpose {
+        CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
+            body.is_empty() && status == VipaStatus::OK
+        }
+        // A card's sealed data have the tags of a sealed PIN.
+        CommandPurpose::OnlinePin => CardTemplate::parse(body).is_ok(),
+        _ => false,
+    }
+}
+
+/// Returns whether a message is the answer to CARD STATUS, whose first element is 48.
+fn is_card_status(body: &[u8]) -> bool {
+    let first = |bytes| tlv::walk(bytes).next().and_then(Result::ok);
+    first(body)
+        .filter(|template| template.tag == tags::COMMAND_DATA)
+        .and_then(|template| first(template.value))
+        .is_some_and(|object| object.tag == tags::CARD_STATUS)
 }
 
 fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {

@@ -198,7 +198,8 @@ fn encoded(command: &VipaCommand<'_>) -> Result<Encoded, EncodeError> {
     apdu_framing::encoded(command.name(), &packets)
 }
 
-/// Writes a text without letters outside ASCII. UNCERTAIN: the reader's code page is not published.
+/// Writes a text without letters outside ASCII and without control characters other than line feeds. UNCERTAIN: the
+/// reader's code page is not published.
 fn ascii(text: &str) -> String {
     let plain = |c: char| match c {
         'À' | 'Á' | 'Â' | 'Ä' | 'Ą' => 'A',
@@ -221,7 +222,7 @@ fn ascii(text: &str) -> String {
         'ù' | 'ú' | 'û' | 'ü' => 'u',
         'Ź' | 'Ż' => 'Z',
         'ź' | 'ż' => 'z',
-        c if c.is_ascii() => c,
+        c if matches!(c, '\n' | ' '..='~') => c,
         _ => '?',
     };
     text.chars().map(plain).collect()

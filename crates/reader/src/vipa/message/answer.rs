@@ -66,8 +66,12 @@ impl VipaKeys {
     /// Reads the body.
     ///
     /// # Errors
-    /// Fails if the body is not BER-TLV.
+    /// Fails if the body is not BER-TLV, or is not in the template of such an answer.
     pub fn parse(body: &[u8]) -> Result<Self, MessageError> {
+        let first = tlv::walk(body).next().ok_or(MessageError::Missing(tags::COMMAND_DATA))??;
+        if first.tag != tags::COMMAND_DATA {
+            return Err(MessageError::Malformed(first.tag));
+        }
         let has = |tag| search(body, tag).map(|value| value.is_some_and(|value| !value.is_empty()));
         Ok(Self { card: has(tags::SRED_KSN)?, pin: has(tags::PIN_KSN)? || has(tags::PIN_KSN_OTHER)? })
     }
@@ -95,10 +99,14 @@ impl<'a> VipaPinAnswer<'a> {
     /// Reads the body. In some versions, block and KSN are those of a sealed template (FF7F).
     ///
     /// # Errors
-    /// Fails if a body without a block or KSN is not empty.
+    /// Fails if a body without a block or KSN is not empty, or if its state says that the encryption failed.
     pub fn parse(body: &'a [u8]) -> Result<Self, MessageError> {
         if body.is_empty() {
             return Ok(Self::Bypassed);
+        }
+        let has_failed = |state: &[u8]| state.iter().any(|byte| *byte != 0);
+        if search(body, tags::SEALED_STATUS)?.is_some_and(has_failed) {
+            return Err(MessageError::Malformed(tags::SEALED_STATUS));
         }
         let block = PinBlock::of(search(body, tags::PIN_BLOCK)?, search(body, tags::PIN_KSN)?);
         let block = match block {

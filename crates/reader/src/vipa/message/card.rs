@@ -6,7 +6,7 @@ use super::tags;
 use crate::apdu::{MessageError, each};
 use crate::card_answer::{AnswerTemplate, CardElements, FirstApplication, PinBlock, SealedBlock, TransactionAnswer};
 use crate::vipa::settings::SredForm;
-use pos_terms::emv::{Tag, TlvError, tlv};
+use pos_terms::emv::{Tag, TlvError, tag, tlv};
 
 /// A card's answer before its elements are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,14 +57,23 @@ fn parse_elements<'a>(tlvs: &'a [u8], earlier: &'a [u8], form: SredForm) -> Resu
     let mut applications = FirstApplication::default();
     let (mut pin_block, mut pin_ksn) = (None, None);
     let mut see = |object: tlv::Tlv<'a>, is_earlier: bool| {
-        found.see(object);
+        // The card has not signed an E2. So its amount and currency may contradict those of the answer, and never
+        // replace missing ones.
+        let is_missing = match object.tag {
+            tag::AMOUNT_AUTHORISED => found.amount.is_missing(),
+            tag::CURRENCY_CODE => found.currency.is_missing(),
+            _ => false,
+        };
+        if !(is_earlier && is_missing) {
+            found.see(object);
+        }
         if !is_earlier {
             applications.see(object);
         }
         match object.tag {
             tags::PIN_BLOCK if !is_earlier => pin_block = pin_block.or(Some(object.value)),
             tags::PIN_KSN if !is_earlier => pin_ksn = pin_ksn.or(Some(object.value)),
-            tag if found.masked_pan.is_none() => found.masked_pan = masked_pan(tag, object.value),
+            other if found.masked_pan.is_none() => found.masked_pan = masked_pan(other, object.value),
             _ => {}
         }
     };

@@ -258,8 +258,14 @@ impl<'a> VipaCommand<'a> {
     /// Reads a command's message from captured frames, as the reverse of [`Self::packets`]. Ignores unknown elements.
     ///
     /// # Errors
-    /// Fails if the message is not one of these commands, or if its data do not fit the command.
+    /// Fails if the message is not one of these commands, or if its data do not fit the command. Fails also if the
+    /// command is too long to be written again.
     pub fn parse(apdu: &'a [u8]) -> Result<Self, MessageError> {
+        let command = Self::parse_any_length(apdu)?;
+        command.packets().map(|_| command)
+    }
+
+    fn parse_any_length(apdu: &'a [u8]) -> Result<Self, MessageError> {
         let length = MessageError::Length { bytes: apdu.len() };
         let (&[cla, ins, p1, p2], rest) = apdu.split_first_chunk().ok_or(length)?;
         let data = match rest {

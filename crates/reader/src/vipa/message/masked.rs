@@ -36,10 +36,29 @@ pub fn has_clear_card_data(body: &[u8]) -> bool {
                 | tag::TRANSACTION_PIN_DATA
         );
         clear |= card_data && !object.value.is_empty();
-        clear |= object.tag == tags::TYPED_VERIFICATION_VALUE && object.value.iter().any(u8::is_ascii_digit);
+        clear |= match object.tag {
+            tags::TYPED_VERIFICATION_VALUE => object.value.iter().any(u8::is_ascii_digit),
+            tags::MASKED_TRACK1 => is_clear_track(object.value) || is_verification_value(object.value),
+            tags::MASKED_TRACK2 => is_clear_track(object.value),
+            _ => false,
+        };
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
     });
     clear && walked.is_ok()
+}
+
+/// Returns whether a track has as many digits in a row as a PAN, wherever they are. Expiry date and service code, which
+/// stay visible, have seven.
+fn is_clear_track(track: &[u8]) -> bool {
+    /// The shortest PAN (ISO/IEC 7812).
+    const SHORTEST_PAN: usize = 13;
+    track.split(|byte| !(byte & 0x7F).is_ascii_digit()).any(|digits| digits.len() >= SHORTEST_PAN)
+}
+
+/// Returns whether the element is no track but a verification value in clear. In older versions, the two have the same
+/// tag (readers: 3.2).
+fn is_verification_value(value: &[u8]) -> bool {
+    matches!(value.len(), 3 | 4) && value.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns the PAN part of an element, with `*` for each masked digit. The part is wiped, because a reader may have
