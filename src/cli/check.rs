@@ -7,6 +7,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
+use pos_reader::capability::Capability;
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -70,6 +71,21 @@ fn warnings(config: &config::Config, file: &Path) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let protocol = config.reader.protocol;
+    if protocol.is_experimental() {
+        warnings.push(format!(
+            "reader.protocol = \"{}\" is experimental: no sale with a real reader of it is known yet; try each kind of \
+             card with the acquirer's test cards",
+            protocol.name()
+        ));
+    }
+    if config.tips.is_some() && !protocol.capabilities().contains(&Capability::TipEntry) {
+        warnings.push(format!(
+            "[tips] is offered only by tills: {} readers cannot {}",
+            protocol.name(),
+            Capability::TipEntry.words()
+        ));
+    }
     if config.operators.required {
         let all = config.till.peer.iter().filter(|peer| !peer.operator && peer.tills.len() > 1);
         warnings.extend(all.map(|peer| {
@@ -93,7 +109,7 @@ impl Check {
         }
         out::say(&format!("{} is good", self.config.display()));
         out::say(&format!("  terminal  {}, {}", config.terminal.id, config.terminal.currency));
-        out::say(&format!("  reader    {}", config.reader.port));
+        out::say(&format!("  reader    {}, {}", config.reader.port, config.reader.protocol.name()));
         out::say(&format!("  gateway   {}", config.gateway.url));
         for printer in &config.printer {
             out::say(&format!("  printer   {}", printer.port));

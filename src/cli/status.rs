@@ -94,9 +94,14 @@ fn tills(front: &Front) -> Vec<String> {
 fn reader_details(reader: &ReaderView) -> Vec<String> {
     let files = reader.configuration.iter().map(|file| format!("{} {}", file.name, file.version));
     let files = files.collect::<Vec<_>>().join(", ");
+    let tampered = reader.tampered.then(|| "the reader says that it was opened; stop using it".to_owned());
+    let experimental = reader.protocol.as_ref().filter(|_| reader.experimental);
+    let experimental = experimental.map(|protocol| format!("{protocol} is experimental"));
+    let cannot = (!reader.cannot.is_empty()).then(|| format!("cannot {}", reader.cannot.join("; ")));
     let changed = reader.changed_at.as_ref().zip(reader.changed.as_ref());
     let changed = changed.map(|(at, what)| format!("changed at {at}: {what}"));
-    (!files.is_empty()).then(|| format!("configuration {files}")).into_iter().chain(changed).collect()
+    let files = (!files.is_empty()).then(|| format!("configuration {files}"));
+    [tampered, experimental, cannot, files, changed].into_iter().flatten().collect()
 }
 
 fn sale(sale: &SaleView) -> String {

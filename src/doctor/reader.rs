@@ -14,6 +14,7 @@ use crate::agent::clock::said;
 use crate::config::Config;
 use crate::till::{ReaderState, ReaderView, StatusView};
 use pos_journal::ReaderChange;
+use pos_reader::config::ReaderProtocol;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderIdentity, ReaderSettings, Unready};
 
 /// The greatest number of devices that are named if the configured one is missing.
@@ -24,6 +25,7 @@ const CHANGE_IS_NEW_MS: i64 = 7 * 24 * 3600 * 1000;
 
 pub(super) async fn look(report: &mut Report<'_>, config: &Config, agent: &Agent, past: &Past) {
     changed(report, past.reader.as_ref(), Utc::now().timestamp_millis());
+    family(report, config.reader.protocol);
     match agent {
         Agent::Answers(status) => as_the_agent_sees_it(report, status, config.reader.warn_keys_left),
         Agent::Absent => {
@@ -44,6 +46,9 @@ fn as_the_agent_sees_it(report: &mut Report<'_>, status: &StatusView, limit: u64
         report.ok(format!("the agent says: {}", reader.text));
         let files = reader.configuration.iter().map(|file| (file.name.as_str(), file.version.as_str()));
         configuration(report, &files.collect::<Vec<_>>());
+        if reader.tampered {
+            tampered(report);
+        }
         keys_left(report, reader, limit);
     } else {
         report.say_fault(&reader.text);
@@ -64,6 +69,24 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
     } else {
         report.note(seen);
     }
+}
+
+/// Reports what the readers of the configured protocol cannot do, and whether a real one is known to have sold.
+fn family(report: &mut Report<'_>, protocol: ReaderProtocol) {
+    if protocol.is_experimental() {
+        report.warning(
+            format!("{} is experimental: no sale with a real reader of it is known yet", protocol.name()),
+            "try each kind of card with the acquirer's test cards before the shop uses it",
+        );
+    }
+    for limit in protocol.limits() {
+        report.note(format!("{} readers cannot {limit}", protocol.name()));
+    }
+}
+
+/// Reports that the reader was opened. Such a reader soon erases its keys.
+fn tampered(report: &mut Report<'_>) {
+    report.warning("the reader says that it was opened", "stop using the reader and have it checked or replaced");
 }
 
 /// Reports the files of the reader's configuration.
@@ -114,9 +137,12 @@ async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
 }
 
 fn ready(report: &mut Report<'_>, identity: &ReaderIdentity) {
-    let ReaderIdentity { serial, model, firmware, configuration: files, pin_key, clock } = identity;
+    let ReaderIdentity { serial, model, firmware, configuration: files, pin_key, tampered: opened, clock } = identity;
     report.ok(format!("{model} {firmware}, serial {serial}, holds a card-data key (SRED)"));
     configuration(report, &files.iter().map(|file| (file.name.as_str(), file.version.as_str())).collect::<Vec<_>>());
+    if *opened {
+        tampered(report);
+    }
     if *pin_key {
         report.ok("the reader holds a PIN key");
     } else {

@@ -324,9 +324,21 @@ pub struct ReaderView {
     /// The version of the firmware.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// The configuration files. Empty if the reader does not report them.
+    /// The configuration files or programs. Empty if the reader does not report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configuration: Vec<ConfigFileView>,
+    /// The protocol, as `[reader] protocol` names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<String>,
+    /// True if no sale with a real reader of this protocol is known yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub experimental: bool,
+    /// What a till may ask for and this reader cannot do, such as "ask for a tip".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cannot: Vec<String>,
+    /// True if the reader says that it was opened.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tampered: bool,
     /// The time when the agent last found a changed reader or configuration (UTC, RFC 3339). Absent if it never did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed_at: Option<String>,
@@ -351,6 +363,10 @@ impl ReaderView {
             model: None,
             firmware: None,
             configuration: Vec::new(),
+            protocol: None,
+            experimental: false,
+            cannot: Vec::new(),
+            tampered: false,
             changed_at: None,
             changed: None,
             keys_left: None,

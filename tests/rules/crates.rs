@@ -65,7 +65,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
-    ("pos-docs", &["pos-agent", "pos-core", "pos-fleet-terms", "pos-gateway-model", "pos-words"], &[]),
+    ("pos-docs", &["pos-agent", "pos-core", "pos-fleet-terms", "pos-gateway-model", "pos-reader", "pos-words"], &[]),
     (
         "pos-agent",
         &[

@@ -17,6 +17,7 @@ type Make = fn() -> String;
 /// Every table, with the name in its mark.
 const TABLES: &[(&str, Make)] = &[
     ("configuration", configuration::tables),
+    ("reader families", tables::reader_families),
     ("exit codes", tables::exit_codes),
     ("codes", tables::codes),
     ("problems", tables::problems),

@@ -107,6 +107,14 @@ impl ReaderProtocol {
         self.speeds().first().copied().unwrap_or_else(pos_daemon::settings::default_baud)
     }
 
+    /// Returns what a till may ask for and the family's readers cannot do, after "cannot".
+    #[must_use]
+    pub fn limits(self) -> Vec<&'static str> {
+        let capabilities = self.capabilities();
+        let missing = Capability::OF_TILLS.iter().filter(|needed| !capabilities.contains(needed));
+        missing.map(|needed| needed.words()).collect()
+    }
+
     /// Returns whether no sale with a real reader of the family is known yet.
     #[must_use]
     pub fn is_experimental(self) -> bool {

@@ -463,6 +463,8 @@ pub enum CommandAnswer<'a> {
         firmware: String,
         /// The configuration files or programs, if the answer names them.
         files: Vec<ConfigFile>,
+        /// `true` if the reader says that it was opened.
+        tampered: bool,
     },
     /// Model and firmware.
     Firmware {

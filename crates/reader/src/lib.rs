@@ -255,6 +255,9 @@ pub struct ReaderIdentity {
     pub configuration: Vec<ConfigFile>,
     /// `true` if the reader has a PIN key.
     pub pin_key: bool,
+    /// `true` if the reader says that it was opened. UNCERTAIN: which values of a tamper state say so. Every value
+    /// except zero counts (readers: 3.2).
+    pub tampered: bool,
     /// The reader's own clock, if it was read at start-up because the board's clock was not trusted (design: invariant
     /// 8).
     pub clock: Option<LocalTime>,

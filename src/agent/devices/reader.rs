@@ -13,6 +13,7 @@ use crate::agent::views::states::{of_reader, sentence_of};
 use crate::config::{Config, Tips};
 use crate::till::{KeysView, ReaderState};
 use pos_core::transaction::{self, CardAnswer, Event};
+use pos_reader::config::ReaderProtocol;
 use pos_reader::{
     AmountToType, Arm, Completion, EntryRequest, NoAmount, ReaderHandle, ReaderIdentity, ReaderOrder, TypeAmount,
     Unready,
@@ -53,6 +54,7 @@ pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_r
 /// The state of the reader, and the transaction that uses it.
 pub(in crate::agent) struct ReaderControl {
     handle: ReaderHandle,
+    pub(in crate::agent) protocol: ReaderProtocol,
     pub(in crate::agent) state: HeardReader,
     /// The reader as recorded in the journal.
     recorded: RecordedReader,
@@ -77,6 +79,7 @@ impl ReaderControl {
         let (slot, keys_left, in_use_by, amount_awaited) = Default::default();
         Self {
             handle,
+            protocol: config.reader.protocol,
             state: HeardReader::Opening,
             recorded,
             slot,

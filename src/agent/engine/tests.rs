@@ -136,6 +136,7 @@ impl Terminal {
             firmware: "1".to_owned(),
             configuration: Vec::new(),
             pin_key: true,
+            tampered: false,
             clock: None,
         }));
     }

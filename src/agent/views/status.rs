@@ -143,6 +143,10 @@ pub(in crate::agent) fn reader_view(words: &Words, reader: &ReaderControl) -> Re
         serial: Some(identity.serial.clone()),
         model: Some(identity.model.clone()),
         firmware: Some(identity.firmware.clone()),
+        protocol: Some(reader.protocol.name().to_owned()),
+        experimental: reader.protocol.is_experimental(),
+        cannot: reader.protocol.limits().into_iter().map(ToOwned::to_owned).collect(),
+        tampered: identity.tampered,
         keys_left: reader.keys_left,
         card_left: reader.slot.card_is_in(),
         ..ReaderView::new(state, text)

@@ -7,6 +7,8 @@ use pos_agent::till::ProblemType;
 use pos_agent::till::http::description;
 use pos_core::transaction::Outcome;
 use pos_gateway_model as parameter;
+use pos_reader::capability::Capability;
+use pos_reader::config::ReaderProtocol;
 use pos_words::{Language, Words};
 use serde_json::Value;
 
@@ -17,6 +19,47 @@ const EXIT: &str = include_str!("../../../../src/cli/exit.rs");
 const FAILURE: &str = include_str!("../../../../src/cli/failure.rs");
 const TILL: &str = include_str!("../../../../src/till/sale_view.rs");
 const CLOSE: &str = include_str!("../../../core/src/counter/close.rs");
+
+/// Returns the table of the reader families: what the readers of each can do.
+pub(super) fn reader_families() -> String {
+    let protocols = ReaderProtocol::ALL;
+    let mut table = "| the readers can |".to_owned();
+    let mut line = "|---|".to_owned();
+    for (_, name) in protocols {
+        let _ = write!(table, " `{name}` |");
+        line += "---|";
+    }
+    let _ = writeln!(table, "\n{line}");
+    for capability in Capability::ALL {
+        let _ = write!(table, "| {} |", capability.words());
+        for (protocol, _) in protocols {
+            let can = protocol.capabilities().contains(capability);
+            let _ = write!(table, " {} |", if can { "yes" } else { "no" });
+        }
+        table += "\n";
+    }
+    for (words, cell) in [
+        (
+            "have sold with this agent",
+            &(|protocol: ReaderProtocol| if protocol.is_experimental() { "no" } else { "yes" }.to_owned())
+                as &dyn Fn(ReaderProtocol) -> String,
+        ),
+        ("use these line speeds, in baud", &|protocol| {
+            protocol.speeds().iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }),
+        ("seal card data in one of these forms (`sred-form`)", &|protocol| match protocol.sred_forms() {
+            [] => "one form".to_owned(),
+            forms => forms.iter().map(|(_, name)| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        }),
+    ] {
+        let _ = write!(table, "| {words} |");
+        for (protocol, _) in protocols {
+            let _ = write!(table, " {} |", cell(protocol));
+        }
+        table += "\n";
+    }
+    table
+}
 
 /// Returns the table of the exit codes.
 pub(super) fn exit_codes() -> String {

@@ -117,7 +117,7 @@ impl MiuraListener {
 fn identity(reset: ResetAnswer) -> CommandAnswer<'static> {
     let (model, firmware) =
         reset.software.into_iter().next().map(|software| (software.name, software.version)).unwrap_or_default();
-    CommandAnswer::Identity { serial: reset.serial, model, firmware, files: Vec::new() }
+    CommandAnswer::Identity { serial: reset.serial, model, firmware, files: Vec::new(), tampered: false }
 }
 
 /// Reads the answer to a part of a typed card. Only the last part has a body.

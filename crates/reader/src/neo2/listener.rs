@@ -6,6 +6,7 @@ use super::message::{
     has_clear_card_data, text,
 };
 use super::speaker::encoded;
+use crate::ConfigFile;
 use crate::card_answer::{AnswerTemplate, CardElements, PinBlock, TransactionAnswer};
 use crate::card_read::{SwipedCard, UnusableSwipe};
 use crate::family::{
@@ -68,7 +69,7 @@ fn command_of(purpose: CommandPurpose) -> Option<u8> {
     Some(match purpose {
         CommandPurpose::StartUp(StartUpStep::Abort) => CANCEL,
         CommandPurpose::StartUp(StartUpStep::Identity) => 0x12,
-        CommandPurpose::StartUp(StartUpStep::Firmware) => 0x29,
+        CommandPurpose::StartUp(StartUpStep::Firmware | StartUpStep::Configuration) => 0x29,
         CommandPurpose::StartUp(StartUpStep::PinKey) | CommandPurpose::KeyStatus => 0x81,
         CommandPurpose::StartUp(StartUpStep::Encryption) => 0xC7,
         CommandPurpose::StartUp(StartUpStep::Contactless) => 0x01,
@@ -171,12 +172,16 @@ fn step_answer(step: StartUpStep, status: ResponseStatus, data: &[u8]) -> Comman
             model: String::new(),
             firmware: String::new(),
             files: Vec::new(),
+            tampered: false,
         },
         StartUpStep::Identity => CommandAnswer::Failed(failure(CommandPurpose::StartUp(step), status)),
         StartUpStep::Firmware if ok => {
             let text = text(data);
             let (model, firmware) = text.split_once(' ').unwrap_or((&text, ""));
             CommandAnswer::Firmware { model: model.to_owned(), firmware: firmware.to_owned() }
+        }
+        StartUpStep::Configuration if ok => {
+            CommandAnswer::Files(vec![ConfigFile { name: "kernel".to_owned(), version: text(data) }])
         }
         StartUpStep::PinKey => {
             CommandAnswer::PinKey(ok && KsnAnswer::parse(data).is_ok_and(|key| key.state == KeyState::Valid))

@@ -23,6 +23,7 @@ pub const CAPABILITIES: &[Capability] = &[
     Capability::TypedCard,
     Capability::TypedVerificationValue,
     Capability::DateApart,
+    Capability::ConfigurationFiles,
     Capability::EndsWait,
     Capability::PinAfterCard,
 ];
@@ -36,6 +37,7 @@ const STARTUP: &[StartUpStep] = &[
     StartUpStep::PinKey,
     StartUpStep::Encryption,
     StartUpStep::Contactless,
+    StartUpStep::Configuration,
     StartUpStep::Clock,
 ];
 
@@ -166,6 +168,7 @@ fn step_command(step: StartUpStep) -> Neo2Command<'static> {
     match step {
         StartUpStep::Identity => Neo2Command::SerialNumber,
         StartUpStep::Firmware => Neo2Command::FirmwareVersion,
+        StartUpStep::Configuration => Neo2Command::KernelVersion,
         StartUpStep::PinKey => Neo2Command::Ksn(KeySlot { key: KeySlot::PIN, slot: 0 }),
         StartUpStep::Encryption => Neo2Command::EncryptionSwitch,
         StartUpStep::Contactless => Neo2Command::PollMode { on_demand: true },

@@ -89,9 +89,10 @@ impl StartUp {
                 line.wait_on(pending);
                 Next::Stay(self)
             }
-            (_, CommandAnswer::Identity { serial, model, firmware, files }) => {
+            (_, CommandAnswer::Identity { serial, model, firmware, files, tampered }) => {
                 let ReaderIdentity { clock, pin_key, .. } = self.identity;
-                self.identity = ReaderIdentity { serial, model, firmware, configuration: files, pin_key, clock };
+                self.identity =
+                    ReaderIdentity { serial, model, firmware, configuration: files, pin_key, tampered, clock };
                 self.identified(line, now)
             }
             // The time follows.

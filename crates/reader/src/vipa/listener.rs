@@ -222,6 +222,7 @@ fn step_answer(step: StartUpStep, body: &[u8], ok: bool) -> CommandAnswer<'_> {
                 model: reset.model,
                 firmware: reset.firmware,
                 files: reset.programs,
+                tampered: reset.tamper.is_some_and(|state| state != 0),
             },
             _ => CommandAnswer::NotYet,
         },

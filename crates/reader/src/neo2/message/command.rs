@@ -13,6 +13,8 @@ pub enum Neo2Command<'a> {
     Ping,
     /// 29-00: the firmware's version.
     FirmwareVersion,
+    /// 29-06: the version of the EMV kernel.
+    KernelVersion,
     /// 12-01: the serial number.
     SerialNumber,
     /// 01-01: whether the reader waits for a tap only after 02-40 (01), or always (00).
@@ -164,6 +166,7 @@ impl<'a> Neo2Command<'a> {
         match self {
             Self::Ping => "ping",
             Self::FirmwareVersion => "firmware version",
+            Self::KernelVersion => "kernel version",
             Self::SerialNumber => "serial number",
             Self::PollMode { .. } => "poll mode",
             Self::ShowMessage { .. } => "show message",
@@ -196,6 +199,7 @@ impl<'a> Neo2Command<'a> {
         match self {
             Self::Ping => [0x18, 0x01],
             Self::FirmwareVersion => [0x29, 0x00],
+            Self::KernelVersion => [0x29, 0x06],
             Self::SerialNumber => [0x12, 0x01],
             Self::PollMode { .. } => [0x01, 0x01],
             Self::ShowMessage { .. } => [0x01, 0x02],
@@ -283,6 +287,7 @@ impl<'a> Neo2Command<'a> {
         Ok(match ([frame.command, frame.sub_or_status], data) {
             ([0x18, 0x01], []) => Self::Ping,
             ([0x29, 0x00], []) => Self::FirmwareVersion,
+            ([0x29, 0x06], []) => Self::KernelVersion,
             ([0x12, 0x01], []) => Self::SerialNumber,
             ([0x01, 0x01], [mode @ (0 | 1)]) => Self::PollMode { on_demand: *mode == 1 },
             ([0x01, 0x02], [message, beep, _, _]) => {
