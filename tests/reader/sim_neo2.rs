@@ -810,6 +810,23 @@ async fn a_reader_can_be_bad() {
 }
 
 #[tokio::test]
+async fn a_flood_is_of_frames() {
+    let (reader, mut wire) = reader(Options { fragment: Some(50), ..options() }).await;
+    for (kind, command, status) in [("status", 0x01, 0x0E), ("cards", 0x02, 0x00), ("answers", 0x18, 0x00)] {
+        reader.run_script(format!("after 0ms: flood {kind}").parse::<Script>().unwrap());
+        for _ in 0..100 {
+            let response = wire.response().await;
+            assert_eq!((response.command, response.status), (command, status), "{kind}");
+        }
+        reader.run_script("after 0ms: flood nothing".parse::<Script>().unwrap());
+        let mut last = wire.ask(&unhex(frame::SERIAL)).await;
+        while last.command != 0x12 {
+            last = wire.response().await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_script_drives_a_sale_and_a_reboot_forgets_it() {
     let text = "on waiting 1: insert chip-choice\non choice: choose 2\non waiting 2: tap tap-pin\non pin: type 9999";
     let (reader, mut wire) = reader(Options { script: text.parse().unwrap(), ..options() }).await;

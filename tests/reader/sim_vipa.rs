@@ -833,6 +833,40 @@ async fn a_reader_can_be_bad() {
 }
 
 #[tokio::test]
+async fn small_packets_and_floods_are_packets_too() {
+    for chain_size in [3, 21, 100] {
+        let small = Options { chain_size, fragment: Some(50), chatter: true, ..options() };
+        let (reader, mut wire) = reader(small).await;
+        let card = named("chip-no-cvm");
+        let (e2, e4) = wire.insert(&reader, card).await;
+        assert!(e2.packets > 1 && e4.packets > 1 && e4.cryptogram_is_right(card), "{chain_size}");
+        assert!(hex::encode(e2.opened().1).contains(card.pan));
+    }
+    let (reader, mut wire) = reader(options()).await;
+    for (kind, body) in [("status", 0xE6), ("cards", 0xE0), ("keys", 0xE0)] {
+        reader.run_script(format!("after 0ms: flood {kind}").parse::<Script>().unwrap());
+        for _ in 0..100 {
+            let message = wire.message().await;
+            assert_eq!((message.unsolicited, message.template()), (true, body), "{kind}");
+        }
+        reader.run_script("after 0ms: flood nothing".parse::<Script>().unwrap());
+        wire.send(&unhex(frame::ABORT)).await;
+        assert_eq!(wire.answer().await, Message::status(0x9000), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_stops_encrypting_and_holds_back() {
+    let (reader, mut wire) = opened(options()).await;
+    reader.run_script("on frame 1: delay 30ms\non frame 2: silent\non frame 3: clear".parse::<Script>().unwrap());
+    assert_eq!(wire.ask_frame(frame::ABORT).await, Message::status(0x9000));
+    wire.send(&unhex(frame::LANGUAGE)).await;
+    assert!(wire.ask_frame(frame::KEY_STATUS).await.find(0xDFDF11).is_none(), "the second answer is lost");
+    let e4 = wire.tap(&reader, named("tap")).await;
+    assert!(e4.find(0xFF7F).is_none() && e4.hex(0x5A) == named("tap").pan);
+}
+
+#[tokio::test]
 async fn a_reboot_closes_the_antenna_and_says_nothing() {
     let boot = Pace { boot: Duration::from_millis(30), ..Pace::INSTANT };
     let (reader, mut wire) = opened(Options { pace: boot, ..options() }).await;
