@@ -1,6 +1,6 @@
-//! Checks any bytes from a VIPA reader, and to one. There is no panic, no message exceeds the limit, and any split gives
-//! the same messages. Every message that can be read as a command can be written again. What goes to the issuer holds
-//! no card data.
+//! Checks any bytes from a VIPA reader, and to one. There is no panic, no message exceeds the limit, and any split
+//! gives the same messages. Every message that can be read as a command can be written again. What goes to the issuer
+//! holds no card data.
 
 use pos_reader::card_read::for_host;
 use pos_reader::family::OwnTag;

@@ -1,5 +1,5 @@
-//! Clear card data that a VIPA reader sends ends the sale, wherever it is: in an answer, in the result of a tap, in a
-//! swipe, in the answer about a typed card, inside templates, and with every length of a card number (readers: 3.5).
+//! Clear card data that a VIPA reader sends ends the sale, in every message and inside templates, with every length of
+//! a card number (readers: 3.5).
 
 use pos_reader::vipa::VipaSettings;
 

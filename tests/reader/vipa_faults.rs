@@ -1,5 +1,5 @@
-//! Every step of a sale with every fault of a VIPA reader or its connection, in virtual time. Each case ends once within
-//! the deadline, reports no card twice, approves no card twice, and is followed by a sale that works.
+//! Every step of a sale with every fault of a VIPA reader or its connection, in virtual time. Each case ends once
+//! within the deadline, reports no card twice, approves no card twice, and is followed by a sale that works.
 //!
 //! The reader in this file answers as a VIPA reader does (readers: 3). A comment marks each point where the documents
 //! leave a choice.

@@ -445,10 +445,10 @@ mod waiting {
         );
     }
 
-    /// Checks a second tap that the reader takes by itself, while the wait begins anew. It is lost with neither reading
-    /// of the document.
+    /// Checks a second tap that the reader takes by itself, while the wait begins again. It is lost with neither
+    /// reading of the document.
     #[test]
-    fn a_second_tap_may_come_before_the_wait_begins_anew() {
+    fn a_second_tap_may_come_before_the_wait_begins_again() {
         play(&format!(
             "{ARMED} ~ 9F35
                 ! 1 TryAgain

@@ -28,8 +28,8 @@ pub(super) struct VipaListener {
     earlier: Zeroizing<Vec<u8>>,
     /// `true` if the reader has begun the awaited command whose result is unsolicited.
     begun: bool,
-    /// `true` if the reader has asked for a second tap. UNCERTAIN: it may continue to wait for it by itself, so that the
-    /// second tap comes before the wait begins anew (readers: 3.4).
+    /// `true` if the reader has asked for a second tap. UNCERTAIN: it may continue to wait for it by itself, so that
+    /// the second tap comes before the wait begins again (readers: 3.4).
     taps_again: bool,
 }
 

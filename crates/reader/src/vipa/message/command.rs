@@ -258,8 +258,8 @@ impl<'a> VipaCommand<'a> {
     /// Reads a command's message from captured frames, as the reverse of [`Self::packets`]. Ignores unknown elements.
     ///
     /// # Errors
-    /// Fails if the message is not one of these commands, if its data do not fit the command, or if the command is too
-    /// long to be written again.
+    /// Fails if the message is not one of these commands, or if its data do not fit the command. Also fails if the
+    /// command is too long to be written again.
     pub fn parse(apdu: &'a [u8]) -> Result<Self, MessageError> {
         let command = Self::parse_any_length(apdu)?;
         command.packets().map(|_| command)
