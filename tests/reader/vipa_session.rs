@@ -448,7 +448,7 @@ mod waiting {
     /// Checks a second tap that the reader takes by itself, while the wait begins again. It is lost with neither
     /// reading of the document.
     #[test]
-    fn a_second_tap_may_come_before_the_wait_begins_anew() {
+    fn a_second_tap_may_come_before_the_wait_begins_again() {
         play(&format!(
             "{ARMED} ~ 9F35
                 ! 1 TryAgain

@@ -42,6 +42,10 @@ impl VipaListener {
 
 impl Listener for VipaListener {
     fn read<'a>(&'a mut self, message: &RawMessage<'a>, outstanding: Outstanding) -> MessageMeaning<'a> {
+        if outstanding.command != Some(CommandPurpose::Decide) {
+            // The decision is answered, so the card's data in the E2 are wiped.
+            self.earlier = Zeroizing::default();
+        }
         let Ok((body, status)) = split(message.bytes) else { return MessageMeaning::Nothing };
         let status = VipaStatus(status);
         if has_clear_card_data(body) {
@@ -122,8 +126,6 @@ impl VipaListener {
             CommandPurpose::OnlinePin if status == VipaStatus::PIN_BYPASSED => {
                 return CommandAnswer::Pin(PinAnswer::Bypassed);
             }
-            // An E2 is about the dialogue that follows it. A new dialogue begins without it.
-            CommandPurpose::Start | CommandPurpose::AnyCard => self.earlier = Zeroizing::default(),
             _ => {}
         }
         if !ok {
@@ -262,4 +264,26 @@ fn step<'a>(status: &VipaDeviceStatus<'a>) -> DeviceStep<'a> {
         _ => DeviceStepKind::Text,
     };
     DeviceStep { kind, text: status.text, tries_left: status.tries_left }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_an_e2_are_wiped_when_the_decision_is_answered() {
+        let mut listener = VipaListener::new(SredForm::IvFirst);
+        let mut hears = |bytes: &[u8], command| {
+            let message = RawMessage { unsolicited: false, codes: [0; 2], bytes };
+            let _ = listener.read(&message, Outstanding { command, abort: false });
+            listener.earlier.len()
+        };
+        let e2 = [0xE2, 0x03, 0xC1, 0x01, 0x00, 0x90, 0x00];
+        assert_eq!(hears(&e2, Some(CommandPurpose::Start)), 3);
+        // The session uses them with this answer.
+        assert_eq!(hears(&[0xE4, 0x00, 0x90, 0x00], Some(CommandPurpose::Decide)), 3);
+        assert_eq!(hears(&[0x90, 0x00], None), 0);
+        assert_eq!(hears(&e2, Some(CommandPurpose::Start)), 3);
+        assert_eq!(hears(&[0x9F, 0x23], Some(CommandPurpose::Start)), 0, "another dialogue");
+    }
 }
