@@ -23,7 +23,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_test_kit::{trace, vipa_trace};
+use pos_test_kit::{neo2_trace, trace, vipa_trace};
 
 mod identify;
 mod miura_clear_data;
