@@ -164,7 +164,8 @@ fn activate(seconds: u8, interfaces: &str) -> String {
 /// without contactless.
 pub fn filled(script: &str) -> String {
     let mut text = script.to_owned();
-    for seconds in 1..=60 {
+    let seconds = if text.contains("{ACTIVATE ") || text.contains("{SLOT ") { 1..=60 } else { 1..=0 };
+    for seconds in seconds {
         text = text.replace(&format!("{{ACTIVATE {seconds}}}"), &activate(seconds, "07"));
         text = text.replace(&format!("{{SLOT {seconds}}}"), &activate(seconds, "05"));
     }
