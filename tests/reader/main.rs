@@ -8,6 +8,10 @@
 //! | `miura_typing` | typed amounts, tips and card numbers |
 //! | `miura_faults` | every step of a sale with every fault |
 //! | `miura_clear_data` | clear card data anywhere in an answer ends the sale |
+//! | `fault_cases` | what the tests of faults share |
+//! | `neo2_clear_data` | clear card data, wrong encryption and repeated keys of a NEO2 reader end the sale |
+//! | `neo2_faults` | every step of a sale with every fault of a NEO2 reader |
+//! | `neo2_session` | a NEO2 reader's rules for a card |
 //! | `neo2_link` | the decoder of NEO2 frames: any split of the stream, noise, wrong lengths |
 //! | `miura_port` | a pty and a TCP connection, unplugged and plugged in again |
 //! | `vipa_clear_data` | clear card data from a VIPA reader ends the sale |
@@ -23,8 +27,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use pos_test_kit::{trace, vipa_trace};
+use pos_test_kit::{neo2_trace, trace, vipa_trace};
 
+mod fault_cases;
 mod identify;
 mod miura_clear_data;
 mod miura_faults;
@@ -32,7 +37,10 @@ mod miura_link;
 mod miura_port;
 mod miura_session;
 mod miura_typing;
+mod neo2_clear_data;
+mod neo2_faults;
 mod neo2_link;
+mod neo2_session;
 mod reader_pair;
 mod sim_neo2;
 mod sim_reader;

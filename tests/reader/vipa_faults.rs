@@ -9,10 +9,11 @@ use std::time::Duration;
 use pos_reader::driver::PortAction;
 use pos_reader::vipa::message::VipaCommand;
 use pos_reader::vipa::{VipaSession, VipaSettings};
-use pos_reader::{EntryRequest, NoCard, ReaderEvent, ReaderOrder, ReaderProgress};
+use pos_reader::{EntryRequest, ReaderEvent, ReaderOrder};
 use pos_reader_link::apdu_link::{Nad, chain};
 use pos_terms::transaction::SaleNumber;
 
+use crate::fault_cases::{Agent, each};
 use crate::trace::{arm, complete, settings, t, typing};
 use crate::vipa_trace::{AMOUNT, PIN, card, e2, filled, keys, list, reset, sealed, sealed_with, swipe, unsealed, vipa};
 
@@ -211,64 +212,6 @@ impl Reader {
                 vec![self.result(&result)]
             }
             _ => vec![ok],
-        }
-    }
-}
-
-/// A stand-in for the agent that checks the events that the agent relies on. It answers a card immediately.
-#[derive(Default)]
-struct Agent {
-    ready: bool,
-    sale: u64,
-    /// True while a sale is armed or typing is in progress.
-    busy: bool,
-    waiting: bool,
-    card: bool,
-    completing: bool,
-    typing: bool,
-    cards: usize,
-    ends: usize,
-}
-
-impl Agent {
-    fn hears(&mut self, event: &ReaderEvent) {
-        match event {
-            ReaderEvent::Ready(_) => {
-                assert!(!self.ready && !self.busy, "ready while busy");
-                self.ready = true;
-            }
-            ReaderEvent::Unready(_) => {
-                self.ends += usize::from(self.busy);
-                (self.ready, self.busy, self.waiting, self.card, self.completing, self.typing) = Default::default();
-            }
-            ReaderEvent::Progress { sale, progress } => {
-                assert_eq!(*sale, self.sale, "{progress:?}");
-                assert!(self.busy && (self.waiting || *progress == ReaderProgress::RemoveCard), "{progress:?}");
-            }
-            ReaderEvent::Language { sale, .. } => assert!(*sale == self.sale && self.waiting, "a language of nobody"),
-            ReaderEvent::Card { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a card for nobody");
-                self.card = true;
-                self.cards += 1;
-            }
-            ReaderEvent::KeysLeft { .. } => assert!(self.card),
-            ReaderEvent::NoCard { why: NoCard::NotReady, .. } => panic!("not ready"),
-            ReaderEvent::NoCard { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a second end");
-            }
-            ReaderEvent::Completed { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.completing), "a second verdict");
-            }
-            ReaderEvent::Typed { sale, .. } => {
-                assert!(*sale == self.sale && std::mem::take(&mut self.typing), "a second answer");
-                self.busy = false;
-                self.ends += 1;
-            }
-            ReaderEvent::Idle => {
-                assert!(self.busy && !self.waiting && !self.card && !self.completing, "idle too early");
-                self.busy = false;
-                self.ends += 1;
-            }
         }
     }
 }
@@ -811,19 +754,6 @@ fn ends_and_goes_on(mut shop: Shop, fault: &Fault) {
     }
     assert!(sold >= 2, "{}: only {sold} of the next 3 sales", shop.name);
     assert!(!shop.reader.slot, "{}: the card is still in the slot", shop.name);
-}
-
-/// Runs every case and names all that fail.
-fn each(cases: impl Iterator<Item = (String, Box<dyn Fn(String)>)>) {
-    let mut failed = Vec::new();
-    let mut played = 0;
-    for (name, case) in cases {
-        played += 1;
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(name.clone()))).is_err() {
-            failed.push(name);
-        }
-    }
-    assert!(failed.is_empty() && played > 0, "{} of {played} fail:\n{}", failed.len(), failed.join("\n"));
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub mod gateway_counter;
 pub mod help;
 // A scripted HTTPS server.
 pub mod https;
+// The words of NEO2's traces.
+pub mod neo2_trace;
 // A shop's page that uses the simulated gateway.
 pub mod page_shop;
 // The real program in a shop of simulators.

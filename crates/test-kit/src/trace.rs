@@ -1,6 +1,6 @@
 //! Traces of a session with a scripted peer. Each line has a time in seconds, a direction and a message. The test
 //! passes only if every line of the script is used in its order. The words of Miura's traces are here. Those of VIPA
-//! are in `vipa_trace`.
+//! are in `vipa_trace`, and those of NEO2 in `neo2_trace`.
 //!
 //! ```text
 //! open · closed CAUSE · arm N · refund N · chip N · manual N · type N WHAT · cancel N · complete N ARC [91 VALUE]
@@ -13,11 +13,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::vipa_trace;
+use crate::{neo2_trace, vipa_trace};
 
 use pos_reader::driver::PortAction;
 use pos_reader::miura::MiuraSettings;
 use pos_reader::miura::message::MpiCommand;
+use pos_reader::neo2::Neo2Settings;
 use pos_reader::session::ReaderSession;
 use pos_reader::vipa::VipaSettings;
 use pos_reader::{
@@ -41,11 +42,35 @@ pub struct Words {
     pub started: &'static str,
     /// Replaces the names in a script with their values.
     pub filled: fn(&str) -> String,
-    /// Returns a command's line, from its APDU.
-    pub command: fn(&[u8]) -> String,
+    /// Returns the writes of a reader's message, from its direction and its text.
+    pub message: fn(&str, &str) -> Vec<Vec<u8>>,
+    /// Returns a command's line, from all its bytes so far. Returns `None` if more bytes belong to the command.
+    pub command: fn(&[u8]) -> Option<String>,
 }
 
-const MIURA: Words = Words { started: STARTED, filled, command: shown };
+const MIURA: Words =
+    Words { started: STARTED, filled, message: packets, command: |bytes| apdu(bytes).map(|apdu| shown(&apdu)) };
+
+/// Returns the packets of a message that is written in hex. `*` stands for an unsolicited message whose status 9000 is
+/// left out, and `~` for one with its status.
+pub fn packets(direction: &str, text: &str) -> Vec<Vec<u8>> {
+    let message = hex::decode(format!("{text}{}", if direction == "*" { "9000" } else { "" })).unwrap();
+    chain(Nad::Reader, direction != "<", &message, 254).unwrap().map(|packet| packet.to_vec()).collect()
+}
+
+/// Returns the APDU in one or several packets, or `None` if the last packet has not come.
+pub fn apdu(mut packets: &[u8]) -> Option<Vec<u8>> {
+    let mut apdu = Vec::new();
+    loop {
+        let (&[_, pcb, length], rest) = packets.split_first_chunk()?;
+        let (part, rest) = rest.split_at(length.into());
+        apdu.extend_from_slice(part);
+        if pcb & 1 == 0 {
+            return Some(apdu);
+        }
+        packets = &rest[1..];
+    }
+}
 
 /// A new session, and the words of its traces. The tests set defaults for missing settings.
 pub struct Setup(ReaderSession, Words);
@@ -65,6 +90,18 @@ impl From<MiuraSettings> for Setup {
 impl From<VipaSettings> for Setup {
     fn from(vipa: VipaSettings) -> Self {
         Self::from((settings(), vipa))
+    }
+}
+
+impl From<Neo2Settings> for Setup {
+    fn from(neo2: Neo2Settings) -> Self {
+        Self::from((settings(), neo2))
+    }
+}
+
+impl From<(ReaderSettings, Neo2Settings)> for Setup {
+    fn from((settings, neo2): (ReaderSettings, Neo2Settings)) -> Self {
+        Self(ReaderSession::new(settings, neo2), neo2_trace::WORDS)
     }
 }
 
@@ -271,10 +308,8 @@ impl Player {
                 self.session.timeout(now);
             }
             "<" | "*" | "~" => {
-                let unsolicited = what != "<";
-                let message = hex::decode(format!("{rest}{}", if what == "*" { "9000" } else { "" })).unwrap();
-                for packet in chain(Nad::Reader, unsolicited, &message, 254).unwrap() {
-                    self.session.bytes(&packet, now);
+                for bytes in (self.words.message)(what, rest) {
+                    self.session.bytes(&bytes, now);
                 }
             }
             "raw" => self.session.bytes(&hex::decode(rest.replace(' ', "")).unwrap(), now),
@@ -289,16 +324,16 @@ impl Player {
             output = self.session.poll()?;
         }
         Some(match output {
-            PortAction::Write(packet) => {
-                // A command in several packets is one message of the trace.
-                let mut apdu = packet[3..packet.len() - 1].to_vec();
-                let mut chained = packet[1] & 1 != 0;
-                while chained {
-                    let Some(PortAction::Write(packet)) = self.session.poll() else { panic!("the chain ends early") };
-                    apdu.extend_from_slice(&packet[3..packet.len() - 1]);
-                    chained = packet[1] & 1 != 0;
+            PortAction::Write(bytes) => {
+                // A command in several writes is one message of the trace.
+                let mut bytes = bytes.to_vec();
+                loop {
+                    if let Some(line) = (self.words.command)(&bytes) {
+                        break line;
+                    }
+                    let Some(PortAction::Write(more)) = self.session.poll() else { panic!("a command ends early") };
+                    bytes.extend_from_slice(&more);
                 }
-                (self.words.command)(&apdu)
             }
             PortAction::Report(event) => format!("! {}", describe(&event)),
             PortAction::Reopen { after } => format!("reopen {}", after.as_secs_f64()),

@@ -4,9 +4,10 @@
 use pos_reader::vipa::message::VipaCommand;
 use pos_reader::vipa::{SredForm, VipaSettings};
 
-use crate::trace::{Player, Setup, Words, t};
+use crate::trace::{Player, Setup, Words, apdu, packets, t};
 
-pub const WORDS: Words = Words { started: STARTED, filled, command: shown };
+pub const WORDS: Words =
+    Words { started: STARTED, filled, message: packets, command: |bytes| apdu(bytes).map(|apdu| shown(&apdu)) };
 
 /// Returns the settings of a reader in Germany.
 pub fn vipa() -> VipaSettings {

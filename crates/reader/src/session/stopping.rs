@@ -45,11 +45,14 @@ impl SaleAtReader {
     }
 
     /// Completes a stop when no answer is outstanding. A card that waits for the gateway first receives the answer
-    /// "declined".
+    /// "declined", unless it was tapped and the family's readers take no answer after a tap.
     pub(super) fn line_is_free(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         match std::mem::take(&mut self.stage) {
             SaleStage::Stopping { then } if self.card_waits => {
                 self.card_waits = false;
+                if self.tapped && !line.speaker.can(Capability::TellsTap) {
+                    return self.with(SaleStage::Stopping { then }).line_is_free(line, now);
+                }
                 let (transaction, contactless) = (TransactionData::from(&self.arm), self.tapped);
                 line.ask(&ReaderQuestion::Host { transaction, answer: DECLINE, contactless }, PLAIN_ANSWER, now);
                 self.at(SaleStage::Closing { then })

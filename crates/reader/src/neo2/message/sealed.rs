@@ -44,6 +44,9 @@ pub enum SealError {
     /// A ciphertext is empty or no multiple of the cipher's block.
     #[error("the ciphertext of tag {0} has a wrong length")]
     Ciphertext(Tag),
+    /// A ciphertext has only zeros, so the reader has not encrypted.
+    #[error("the ciphertext of tag {0} has only zeros")]
+    Zeros(Tag),
     /// The elements are longer than a gateway takes ([`MAX_SEALED`]).
     #[error("the encrypted card data are too long")]
     TooLong,
@@ -70,6 +73,10 @@ pub fn sred_block<'a>(elements: &[EncryptedElement<'a>], ksn: &'a [u8]) -> Resul
     for EncryptedElement { tag, value } in elements {
         if value.is_empty() || !value.len().is_multiple_of(cipher.block()) {
             return Err(SealError::Ciphertext(*tag));
+        }
+        // The whole block never has only zeros, because it has the tags.
+        if value.iter().all(|byte| *byte == 0) {
+            return Err(SealError::Zeros(*tag));
         }
         let head = head(*tag, value.len()).ok_or(SealError::TooLong)?;
         bytes += head.len() + value.len();
