@@ -318,7 +318,6 @@ const PEOPLE: &[Person] = &[
     ("the other application",       "chip-choice", Insert, "on choice: choose 2",          Approved, &["VISA ELECTRON"]),
     ("the choice is cancelled",     "chip-choice", Insert, "on choice: choose nothing, key cancel", Nothing, &[]),
     ("nobody chooses",              "chip-choice", Insert, "on choice: choose nothing, too-long",   Nothing, &[]),
-    ("the red key instead of a card", "tap",     Tap,    "on waiting 1: key cancel",       Nothing,  &[]),
     ("another card in the slot",    "tap",       Tap,    "on asked: insert chip-pin",      Approved, &["CONTACTLESS"]),
     ("another card at the antenna", "chip-pin",  Insert, "on asked: tap tap",              Approved, &["CHIP"]),
     ("another card is swiped",      "chip-pin",  Insert, "on asked: swipe swipe",          Approved, &["CHIP"]),
@@ -332,7 +331,11 @@ async fn whatever_cardholders_do() {
         let what = format!("{what}: {name} {entry:?}");
         Row { what, script: script.to_owned(), words, ..Row::plain(card, entry, end) }
     };
-    run("cardholders", 6, PEOPLE.iter().map(row).collect()).await;
+    let mut rows: Vec<_> = PEOPLE.iter().map(row).collect();
+    // Not every reader tells why a wait has ended (tests/reader/reader_pair.rs). The customer may then try again.
+    let red_key = ("the red key instead of a card", "tap", Tap, "on waiting 1: key cancel", Nothing, &[][..]);
+    rows.push(Row { allowed: vec![Nothing, Approved], ..row(&red_key) });
+    run("cardholders", 6, rows).await;
 }
 
 /// One card of each kind.

@@ -198,8 +198,14 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
         };
         match tokio::time::timeout(2 * PATIENCE, played).await {
             Ok(Ok(())) => terminal = Some(open),
-            Ok(Err(why)) => failures.push(format!("{}: {why}", row.named())),
-            Err(_) => failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await)),
+            Ok(Err(why)) => {
+                println!("FAILED {}: {why}", row.named());
+                failures.push(format!("{}: {why}", row.named()));
+            }
+            Err(_) => {
+                println!("FAILED {}: no end; {:?}", row.named(), open.counter.shop.reader.display());
+                failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await));
+            }
         }
     }
     if let Some(open) = terminal {
@@ -230,6 +236,8 @@ impl Terminal {
         let mut options = Options::default();
         options.gateway.host_rules = host_rules;
         options.reader.family = family;
+        // A reader that hides the service code does not tell which swiped cards need a PIN.
+        options.reader.neo2.shows_service_code = true;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
@@ -444,15 +452,19 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
         if screen.card_in_slot {
             if text.contains("REMOVE") {
                 reader.remove();
+                if text.contains("INSERT") {
+                    reader.insert(card);
+                }
             }
+        } else if text.contains("SWIPE CARD") {
+            // A reader may ask for the swipe itself, and wait for it.
+            reader.swipe(card);
         } else if waits {
             reader.present(card, entry);
             // If the chip has failed and the customer is asked to insert the card again, the customer does so.
             entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);
-        } else if text.contains("SWIPE CARD") {
-            reader.swipe(card);
         }
         if screens.changed().await.is_err() {
             return std::future::pending().await;
