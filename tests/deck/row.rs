@@ -6,6 +6,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
+use pos_reader::capability::Capability;
 use pos_sim::gateway::{HostRules, Kind, WireEvent};
 use pos_sim::reader::deck::Chip;
 use pos_sim::reader::{Card, CardEntry, Family, Script, WaitsFor, card};
@@ -147,9 +148,25 @@ pub(crate) fn family_of(number: usize) -> Family {
     families::of_number((number + 2 * (number / 3)) as u64 + seed())
 }
 
+/// Returns whether the readers of a family report a pulled card and a restart at once. Readers that lead a chip's
+/// dialogue in steps of the host do not.
+pub(crate) fn reports_its_state(family: Family) -> bool {
+    !families::can(family, Capability::PinAfterCard)
+}
+
+/// Returns the family for faults of the line. After a lost message, the other readers leave the agent waiting for
+/// minutes, which only a world in virtual time can play (tests/proof). `None` if only such readers are tested.
+pub(crate) fn family_of_line() -> Option<Family> {
+    families::played().into_iter().find(|family| reports_its_state(*family))
+}
+
 /// Runs the rows in this number of simultaneous shops, with at least one shop for each gateway and family. Names each
 /// failed row with its difference and continues with the others. Returns how often a reader was started again.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
+    if rows.is_empty() {
+        println!("no {what} with this reader");
+        return 0;
+    }
     let mut queues: BTreeMap<(&str, &str), VecDeque<Row>> = BTreeMap::new();
     for (number, row) in rows.into_iter().enumerate() {
         let host_rules = row.host_rules.unwrap_or_else(|| gateway_of(number));
@@ -165,9 +182,6 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
         queues.iter().map(|((gateway, family), rows)| format!("{} {gateway} {family}", rows.len())).collect();
     for one in HostRules::ALL {
         assert!(only().is_some() || queues.keys().any(|(name, _)| *name == one.as_str()), "{what}: no {one:?} gateway");
-    }
-    for one in families::played() {
-        assert!(queues.keys().any(|(_, name)| *name == one.as_str()), "{what}: no {one:?} reader");
     }
     let queues: Vec<_> = queues.into_values().map(|rows| Arc::new(Mutex::new(rows))).collect();
     let mut lanes = JoinSet::new();
@@ -198,14 +212,8 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
         };
         match tokio::time::timeout(2 * PATIENCE, played).await {
             Ok(Ok(())) => terminal = Some(open),
-            Ok(Err(why)) => {
-                println!("FAILED {}: {why}", row.named());
-                failures.push(format!("{}: {why}", row.named()));
-            }
-            Err(_) => {
-                println!("FAILED {}: no end; {:?}", row.named(), open.counter.shop.reader.display());
-                failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await));
-            }
+            Ok(Err(why)) => failures.push(format!("{}: {why}", row.named())),
+            Err(_) => failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await)),
         }
     }
     if let Some(open) = terminal {
