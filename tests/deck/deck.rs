@@ -23,6 +23,7 @@ use crate::counter::Counter;
 use pos_agent::till::SaleState;
 use pos_sim::gateway::HostRules;
 use pos_sim::printer::Sensors;
+use pos_sim::reader::Family;
 use pos_sim::shop::Options;
 
 /// Card | way of presenting it | entry mode sent to the gateway | outcome | words on the merchant's copy.
@@ -196,6 +197,20 @@ fn rule(moment: Moment, fault: Fault, kind: Kind) -> &'static [Then] {
     }
 }
 
+/// Returns the rule of a reader that leads a chip's dialogue in steps of the host. It reports neither a pulled card nor
+/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a restart,
+/// the agent waits for minutes, which are too long for this table.
+fn rule_of_reader(family: Family, moment: Moment, fault: Fault) -> Option<&'static [Then]> {
+    if row::reports_its_state(family) {
+        return None;
+    }
+    match (moment, fault) {
+        (Start | Choice | Pin | Answer | Asked, Pull) => Some(EITHER),
+        (_, Reboot) => Some(NEVER),
+        _ => None,
+    }
+}
+
 fn end(then: Then, usual: End) -> End {
     match (then, usual) {
         (Then::Cancelled, _) => Nothing,
@@ -278,10 +293,13 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
         let usual = sale(card, entry).3;
         for moment in steps {
             for &fault in faults {
+                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of(rows.len())) };
+                let Some(family) = family else { continue };
                 if fault == Pull && (entry != Insert || moment == Waiting) {
                     continue;
                 }
-                let allowed: Vec<End> = rule(moment, fault, kind).iter().map(|then| end(*then, usual)).collect();
+                let then = rule_of_reader(family, moment, fault).unwrap_or_else(|| rule(moment, fault, kind));
+                let allowed: Vec<End> = then.iter().map(|then| end(*then, usual)).collect();
                 if allowed.is_empty() {
                     continue;
                 }
@@ -292,6 +310,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
                     at: moment,
                     cancels: kind == Kind::Tap && fault == Silence && matches!(moment, Waiting | Pin | Answer),
                     allowed,
+                    family: Some(family),
                     ..row_of(card, entry)
                 });
             }
@@ -318,7 +337,6 @@ const PEOPLE: &[Person] = &[
     ("the other application",       "chip-choice", Insert, "on choice: choose 2",          Approved, &["VISA ELECTRON"]),
     ("the choice is cancelled",     "chip-choice", Insert, "on choice: choose nothing, key cancel", Nothing, &[]),
     ("nobody chooses",              "chip-choice", Insert, "on choice: choose nothing, too-long",   Nothing, &[]),
-    ("the red key instead of a card", "tap",     Tap,    "on waiting 1: key cancel",       Nothing,  &[]),
     ("another card in the slot",    "tap",       Tap,    "on asked: insert chip-pin",      Approved, &["CONTACTLESS"]),
     ("another card at the antenna", "chip-pin",  Insert, "on asked: tap tap",              Approved, &["CHIP"]),
     ("another card is swiped",      "chip-pin",  Insert, "on asked: swipe swipe",          Approved, &["CHIP"]),
@@ -332,7 +350,11 @@ async fn whatever_cardholders_do() {
         let what = format!("{what}: {name} {entry:?}");
         Row { what, script: script.to_owned(), words, ..Row::plain(card, entry, end) }
     };
-    run("cardholders", 6, PEOPLE.iter().map(row).collect()).await;
+    let mut rows: Vec<_> = PEOPLE.iter().map(row).collect();
+    // Not every reader tells why a wait has ended (tests/reader/reader_pair.rs). The customer may then try again.
+    let red_key = ("the red key instead of a card", "tap", Tap, "on waiting 1: key cancel", Nothing, &[][..]);
+    rows.push(Row { allowed: vec![Nothing, Approved], ..row(&red_key) });
+    run("cardholders", 6, rows).await;
 }
 
 /// One card of each kind.

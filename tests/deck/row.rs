@@ -1,25 +1,23 @@
 //! One row of a table: a sale with its card, its fault and the expected result. The module also contains the shops that
 //! run the rows.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
+use pos_reader::capability::Capability;
 use pos_sim::gateway::{HostRules, Kind, WireEvent};
 use pos_sim::reader::deck::Chip;
-use pos_sim::reader::{Card, CardEntry, Script, WaitsFor, card};
+use pos_sim::reader::{Card, CardEntry, Family, Script, WaitsFor, card};
 use pos_sim::shop::Options;
 use pos_terms::transaction::OutcomeWord;
-use pos_test_kit::PATIENCE;
+use pos_test_kit::{PATIENCE, families};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::counter::Counter;
 use crate::counter::till::Ears;
-
-/// The command RESET DEVICE.
-const RESET: u16 = 0xD000;
 
 /// The outcome of a sale, as the agent reports it to the till.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +80,12 @@ pub(crate) struct Row {
     pub(crate) words: &'static [&'static str],
     /// The gateway of the row's shop. If it is `None`, the row's number chooses the gateway.
     pub(crate) host_rules: Option<HostRules>,
+    /// The family of the reader in the row's shop. If it is `None`, the row's number chooses the family.
+    pub(crate) family: Option<Family>,
 }
+
+/// The kind of shop: its gateway and its reader.
+type Place = (HostRules, Family);
 
 impl Row {
     /// Returns a sale without a fault.
@@ -100,12 +103,18 @@ impl Row {
             mode: None,
             words: &[],
             host_rules: None,
+            family: None,
         }
     }
 
-    /// Returns the row's name with its gateway.
+    /// Returns the row's name with its gateway and its reader.
     fn named(&self) -> String {
-        format!("{} gateway, {}", self.host_rules.unwrap_or_default().as_str(), self.what)
+        let (host_rules, family) = self.place();
+        format!("{} gateway, {} reader, {}", host_rules.as_str(), family.as_str(), self.what)
+    }
+
+    fn place(&self) -> Place {
+        (self.host_rules.unwrap_or_default(), self.family.unwrap_or_default())
     }
 
     /// Returns a row for another customer with another card.
@@ -126,34 +135,61 @@ fn only() -> Option<HostRules> {
 /// Returns the gateway of the row with this number. The gateways alternate, and every three rows the order shifts, so
 /// that no column of a table has only one gateway. `POS_AGENT_SEED=N` shifts all of them.
 pub(crate) fn gateway_of(number: usize) -> HostRules {
-    let seed = std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"));
-    only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed))
+    only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed()))
 }
 
-/// Runs the rows in this number of simultaneous shops, with at least one shop per gateway. Names each failed row with
-/// its difference and continues with the others. Returns how often a reader was started again.
+fn seed() -> u64 {
+    std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"))
+}
+
+/// Returns the family of the row with this number. Nine consecutive rows have each family with each gateway, and no
+/// column of a table has only one family.
+pub(crate) fn family_of(number: usize) -> Family {
+    families::of_number((number + 2 * (number / 3)) as u64 + seed())
+}
+
+/// Returns whether the readers of a family report a pulled card and a restart at once. Readers that lead a chip's
+/// dialogue in steps of the host do not.
+pub(crate) fn reports_its_state(family: Family) -> bool {
+    !families::can(family, Capability::PinAfterCard)
+}
+
+/// Returns the family for faults of the line. After a lost message, the other readers leave the agent waiting for
+/// minutes, which only a world in virtual time can play (tests/proof). `None` if only such readers are tested.
+pub(crate) fn family_of_line() -> Option<Family> {
+    families::played().into_iter().find(|family| reports_its_state(*family))
+}
+
+/// Runs the rows in this number of simultaneous shops, with at least one shop for each gateway and family. Names each
+/// failed row with its difference and continues with the others. Returns how often a reader was started again.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
-    let count = rows.len();
-    let mut queues: [VecDeque<Row>; 3] = Default::default();
+    if rows.is_empty() {
+        println!("no {what} with this reader");
+        return 0;
+    }
+    let mut queues: BTreeMap<(&str, &str), VecDeque<Row>> = BTreeMap::new();
     for (number, row) in rows.into_iter().enumerate() {
         let host_rules = row.host_rules.unwrap_or_else(|| gateway_of(number));
+        let family = row.family.unwrap_or_else(|| family_of(number));
         if only().is_some_and(|only| only != host_rules) {
             continue;
         }
-        let queue = HostRules::ALL.iter().position(|one| *one == host_rules).unwrap();
-        queues[queue].push_back(Row { host_rules: Some(host_rules), ..row });
+        let queue = queues.entry((host_rules.as_str(), family.as_str())).or_default();
+        queue.push_back(Row { host_rules: Some(host_rules), family: Some(family), ..row });
     }
-    let counts = queues.each_ref().map(VecDeque::len);
-    assert!(only().is_some() || counts.iter().all(|rows| *rows > 0), "{what}: every gateway has rows: {counts:?}");
-    let queues = queues.map(|rows| Arc::new(Mutex::new(rows)));
+    let count: usize = queues.values().map(VecDeque::len).sum();
+    let counts: Vec<_> =
+        queues.iter().map(|((gateway, family), rows)| format!("{} {gateway} {family}", rows.len())).collect();
+    for one in HostRules::ALL {
+        assert!(only().is_some() || queues.keys().any(|(name, _)| *name == one.as_str()), "{what}: no {one:?} gateway");
+    }
+    let queues: Vec<_> = queues.into_values().map(|rows| Arc::new(Mutex::new(rows))).collect();
     let mut lanes = JoinSet::new();
-    for number in 0..shops.clamp(3, count) {
-        lanes.spawn(lane(Arc::clone(&queues[number % 3])));
+    for number in 0..shops.min(count).max(queues.len()) {
+        lanes.spawn(lane(Arc::clone(&queues[number % queues.len()])));
     }
     let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
     let failures: Vec<String> = failures.into_iter().flatten().collect();
-    let counts: Vec<_> =
-        HostRules::ALL.iter().zip(counts).map(|(one, rows)| format!("{rows} {}", one.as_str())).collect();
     println!("{count} {what}: {}", counts.join(", "));
     assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
     restarts.into_iter().sum()
@@ -167,7 +203,7 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
     while let Some(row) = next() {
         let mut open = match terminal.take() {
             Some(open) => open,
-            None => Terminal::open(row.host_rules.unwrap_or_default()).await,
+            None => Terminal::open(row.place()).await,
         };
         let played = async {
             open.play(&row).await?;
@@ -203,10 +239,13 @@ struct Terminal {
 static OPENING: Semaphore = Semaphore::const_new(8);
 
 impl Terminal {
-    async fn open(host_rules: HostRules) -> Self {
+    async fn open((host_rules, family): Place) -> Self {
         let _turn = OPENING.acquire().await.unwrap();
         let mut options = Options::default();
         options.gateway.host_rules = host_rules;
+        options.reader.family = family;
+        // A reader that hides the service code does not tell which swiped cards need a PIN.
+        options.reader.neo2.shows_service_code = true;
         options.config.push(("answer-timeout-ms = 10000".to_owned(), "answer-timeout-ms = 5000".to_owned()));
         let counter = Counter::open_with(options).await;
         let ears = counter.listen().await;
@@ -398,7 +437,8 @@ fn is_free(status: &StatusView) -> bool {
 
 /// Returns how often the agent has started the reader, including the first time.
 fn reader_starts(counter: &Counter) -> usize {
-    counter.shop.reader.counters().commands.iter().filter(|command| **command == RESET).count()
+    let start = counter.shop.family().start_command();
+    counter.shop.reader.counters().commands.iter().filter(|command| **command == start).count()
 }
 
 /// Waits until the reader was started at least this many times and the terminal can begin a sale.
@@ -420,15 +460,19 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
         if screen.card_in_slot {
             if text.contains("REMOVE") {
                 reader.remove();
+                if text.contains("INSERT") {
+                    reader.insert(card);
+                }
             }
+        } else if text.contains("SWIPE CARD") {
+            // A reader may ask for the swipe itself, and wait for it.
+            reader.swipe(card);
         } else if waits {
             reader.present(card, entry);
             // If the chip has failed and the customer is asked to insert the card again, the customer does so.
             entry = card.after(entry).filter(|next| *next == CardEntry::Insert).unwrap_or(entry);
         } else if text.contains("INSERT OR SWIPE") && card.chip != Chip::None {
             reader.insert(card);
-        } else if text.contains("SWIPE CARD") {
-            reader.swipe(card);
         }
         if screens.changed().await.is_err() {
             return std::future::pending().await;

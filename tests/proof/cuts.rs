@@ -13,7 +13,7 @@
 //! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scenario runs with each gateway
 //! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENARIO=sale, chip / Approves / []`
 //! runs only the scenarios whose names contain this text. If no name contains it, the text itself describes the
-//! scenario.
+//! scenario. The scenarios are spread over the families of readers, and `POS_READER_FAMILY=miura|vipa|neo2` selects one.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -24,9 +24,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use pos_sim::reader::{AbortRace, card};
+use pos_sim::reader::{AbortRace, Family, card};
 use pos_terms::transaction::{Kind, OnSilence};
-use pos_test_kit::world;
+use pos_test_kit::{families, world};
 use tokio::time::sleep;
 use world::World;
 use world::bank::{Behaviour, LATE, Trouble};
@@ -40,6 +40,8 @@ use world::verdict::{Broken, END_STATES, EndState, Violation};
 #[derive(Clone, Debug)]
 struct Scenario {
     host_rules: HostRules,
+    /// The family of the reader.
+    family: Family,
     name: &'static str,
     kind: Kind,
     /// The transaction that the request refers to in this world. It ended before the cuts begin.
@@ -55,13 +57,22 @@ struct Scenario {
 
 impl Scenario {
     fn title(&self) -> String {
-        format!("{} / {:?} / {:?} / {:?}", self.name, self.behaviour, self.troubles, self.host_rules)
+        let Self { name, behaviour, troubles, host_rules, family, .. } = self;
+        format!("{name} / {behaviour:?} / {troubles:?} / {host_rules:?} / {family:?}")
     }
+}
 
-    /// Returns the same scenario with every gateway.
-    fn with_every_gateway(self) -> impl Iterator<Item = Self> {
-        host_rules::played().iter().map(move |host_rules| Self { host_rules: *host_rules, ..self.clone() })
+/// Returns each scenario with every gateway. The families of readers take turns, so that every scenario and every
+/// gateway meets each family.
+fn with_every_gateway(scenarios: impl IntoIterator<Item = Scenario>) -> Vec<Scenario> {
+    let mut all = Vec::new();
+    for (number, scenario) in (0_u64..).zip(scenarios) {
+        for (turn, host_rules) in (0_u64..).zip(host_rules::played()) {
+            let family = families::of_number(number + turn);
+            all.push(Scenario { host_rules: *host_rules, family, ..scenario.clone() });
+        }
     }
+    all
 }
 
 const CHIP: &str = "on waiting: insert chip-no-cvm";
@@ -106,7 +117,7 @@ const AMOUNT: u64 = 1234;
 
 /// Simulates one run of a terminal with one request. There are up to two boards, and the second one may be cut too.
 fn live(scenario: &Scenario, first: Option<Plan>, second: Option<Plan>) -> Run {
-    let world = World::new(scenario.hand);
+    let world = World::of_family(scenario.family, scenario.hand);
     prepare(&world, scenario);
     world.boot(async |mut till| {
         before(&mut till, &world).await;
@@ -197,6 +208,7 @@ fn scenarios() -> Vec<Scenario> {
     for (name, kind, hand, of) in KINDS {
         let scenario = |behaviour, troubles: &[Trouble]| Scenario {
             host_rules: HostRules::Checked,
+            family: Family::default(),
             name,
             kind,
             of,
@@ -213,6 +225,7 @@ fn scenarios() -> Vec<Scenario> {
     }
     let partial = |(name, kind, hand, of): OneKind| Scenario {
         host_rules: HostRules::Checked,
+        family: Family::default(),
         name,
         kind,
         of,
@@ -228,15 +241,15 @@ fn scenarios() -> Vec<Scenario> {
     scenarios.extend(KINDS.into_iter().filter(|(_, kind, ..)| may_take_part(*kind)).map(answers_a_part));
     scenarios.extend(long_troubles());
     scenarios.extend(confirmed_by_tills());
-    let Some(part) = chosen() else { return scenarios.into_iter().flat_map(Scenario::with_every_gateway).collect() };
-    let all: Vec<_> = scenarios.iter().cloned().flat_map(Scenario::with_every_gateway).collect();
+    let all = with_every_gateway(scenarios.iter().cloned());
+    let Some(part) = chosen() else { return all };
     let chosen: Vec<_> = all.into_iter().filter(|scenario| scenario.title().contains(&part)).collect();
     if !chosen.is_empty() {
         return chosen;
     }
     let told = told(&part, &scenarios)
         .expect("POS_AGENT_SCENARIO: no scenario has this in its name, and it is not one itself");
-    told.with_every_gateway().collect()
+    with_every_gateway([told])
 }
 
 /// Parses a scenario from its title: `sale, chip, parts taken / SilentAfter / [Fails, Silent]`.
@@ -269,8 +282,9 @@ fn a_scenario_is_told_by_its_title() {
 /// amount. One scenario has a gateway whose lists contain all payments.
 fn long_troubles() -> [Scenario; 5] {
     let scenario = |name, kind, hand, behaviour, troubles| {
-        let host_rules = HostRules::Checked;
-        Scenario { host_rules, name, kind, of: None, hand, behaviour, troubles, accepts_part: false, confirms: None }
+        let (host_rules, family) = (HostRules::Checked, Family::default());
+        let (accepts_part, confirms) = (false, None);
+        Scenario { host_rules, family, name, kind, of: None, hand, behaviour, troubles, accepts_part, confirms }
     };
     [
         scenario("refund", Kind::Refund, "", Behaviour::SilentAfter, vec![Trouble::CannotFind; 16]),
@@ -294,6 +308,7 @@ fn long_troubles() -> [Scenario; 5] {
 fn confirmed_by_tills() -> Vec<Scenario> {
     let scenario = |name, kind, hand, (says, on_silence), behaviour, of_rest| Scenario {
         host_rules: HostRules::Checked,
+        family: Family::default(),
         name,
         kind,
         of: None,
@@ -366,6 +381,8 @@ struct Tally {
     cuts: BTreeMap<(HostRules, &'static str, String), (usize, usize)>,
     /// The number of payments that the permissive gateway booked twice for one request.
     twice: BTreeMap<HostRules, usize>,
+    /// The number of runs, by the reader's family.
+    families: BTreeMap<&'static str, usize>,
     /// The number of cuts made, by place.
     places: BTreeMap<PointKind, usize>,
     ends: BTreeMap<EndState, usize>,
@@ -376,6 +393,7 @@ struct Tally {
 impl Tally {
     fn add(&mut self, scenario: &Scenario, plans: &[Plan], run: &Run) {
         self.runs += 1;
+        *self.families.entry(scenario.family.as_str()).or_default() += 1;
         *self.ends.entry(run.end).or_default() += 1;
         *self.twice.entry(scenario.host_rules).or_default() += run.twice;
         let cuts =
@@ -411,6 +429,7 @@ impl Tally {
             let _ = writeln!(text, "  cuts, {host_rules:?}, {kind}: {}", behaviours.join(", "));
         }
         let _ = writeln!(text, "  booked twice of one request: {:?}", self.twice);
+        let _ = writeln!(text, "  runs by reader: {:?}", self.families);
         let _ = writeln!(text, "  cuts by place: {:?}", self.places);
         let _ = writeln!(text, "  end states: {:?}", self.ends);
         text += &self.broken.to_string();
@@ -463,6 +482,9 @@ fn whatever_is_cut_nothing_is_lost_and_nobody_is_charged_twice() {
     }
     for end in END_STATES {
         assert!(tally.ends.contains_key(&end), "no run ended as {end:?}");
+    }
+    for family in families::played() {
+        assert!(tally.families.contains_key(family.as_str()), "no run with a {} reader", family.as_str());
     }
     for host_rules in host_rules::played() {
         for behaviour in Behaviour::ALL {
@@ -536,6 +558,7 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
     let of_a_card = KINDS.into_iter().filter(|(_, kind, ..)| matches!(kind, Kind::Sale | Kind::PreAuthorisation));
     let scenarios = of_a_card.map(|(name, kind, hand, of)| Scenario {
         host_rules: HostRules::Checked,
+        family: Family::default(),
         name,
         kind,
         of,
@@ -545,7 +568,7 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
         accepts_part: false,
         confirms: None,
     });
-    let mut scenarios: Vec<_> = scenarios.flat_map(Scenario::with_every_gateway).collect();
+    let mut scenarios = with_every_gateway(scenarios);
     scenarios.retain(|scenario| chosen().is_none_or(|part| scenario.title().contains(&part)));
     everywhere(&scenarios, |scenario| {
         let points = &live(scenario, None, None).points[0];
@@ -579,36 +602,39 @@ fn a_payment_that_the_answer_named_is_settled_without_a_question() {
 #[test]
 fn a_sale_that_is_cancelled_leaves_nothing_to_the_next() {
     let too_late = AbortRace::CardWins(card("tap").unwrap());
-    for (race, first_hand, behaviour, end) in [
-        (AbortRace::AbortWins, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
-        (too_late, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
-        (AbortRace::AbortWins, "tap tap", Behaviour::SilentAfter, EndState::TakenBack),
-        (AbortRace::AbortWins, "tap tap", Behaviour::PendingThenApproved, EndState::Approved),
-    ] {
-        let card_wins = matches!(race, AbortRace::CardWins(_));
-        let world = World::with(race, &format!("on waiting 1: {first_hand}\non waiting 2: tap tap\n"));
-        world.lock().wishes.extend([1, 2].map(|number| Wish::new(number, Kind::Sale, AMOUNT + number as u64)));
-        // This behaviour applies to the sale that reaches the gateway first.
-        world.lock().bank.behaviours.push_back(behaviour);
-        world.boot(async |mut till| {
-            till.until_ready().await;
-            let other = till.another();
-            tokio::join!(till.wants(0), async {
-                sleep(Duration::from_secs(1)).await;
-                other.cancel(0).await;
-            });
-            till.until_ready().await;
-            till.wants(1).await;
-            sleep(LATE).await;
-        });
-        let (violations, ends) = world.judge();
-        assert!(
-            violations.is_empty(),
-            "{first_hand}, card wins: {card_wins}, {behaviour:?}: {}",
-            in_lines(&violations)
-        );
-        assert_eq!(ends, [end, EndState::Approved], "{first_hand}, card wins: {card_wins}, {behaviour:?}");
+    for family in families::played() {
+        for (race, first_hand, behaviour, end) in [
+            (AbortRace::AbortWins, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
+            (too_late, "wait 70s", Behaviour::Approves, EndState::NothingCharged),
+            (AbortRace::AbortWins, "tap tap", Behaviour::SilentAfter, EndState::TakenBack),
+            (AbortRace::AbortWins, "tap tap", Behaviour::PendingThenApproved, EndState::Approved),
+        ] {
+            let what = format!("{family:?}, {first_hand}, {race:?}, {behaviour:?}");
+            let world = World::with(family, race, &format!("on waiting 1: {first_hand}\non waiting 2: tap tap\n"));
+            let (violations, ends) = cancelled(&world, behaviour);
+            assert!(violations.is_empty(), "{what}: {}", in_lines(&violations));
+            assert_eq!(ends, [end, EndState::Approved], "{what}");
+        }
     }
+}
+
+/// Cancels a sale, makes the next one, and returns the verdict.
+fn cancelled(world: &World, behaviour: Behaviour) -> (Vec<Violation>, Vec<EndState>) {
+    world.lock().wishes.extend([1, 2].map(|number| Wish::new(number, Kind::Sale, AMOUNT + number as u64)));
+    // This behaviour applies to the sale that reaches the gateway first.
+    world.lock().bank.behaviours.push_back(behaviour);
+    world.boot(async |mut till| {
+        till.until_ready().await;
+        let other = till.another();
+        tokio::join!(till.wants(0), async {
+            sleep(Duration::from_secs(1)).await;
+            other.cancel(0).await;
+        });
+        till.until_ready().await;
+        till.wants(1).await;
+        sleep(LATE).await;
+    });
+    world.judge()
 }
 
 fn in_lines(violations: &[Violation]) -> String {
@@ -644,7 +670,7 @@ fn an_answer_that_ends_after_any_byte_is_no_answer() {
 
 /// Simulates a run in which the answer breaks off after this many bytes. Also returns the length of the answer.
 fn answered(scenario: &Scenario, ends_after: Option<usize>) -> (Run, usize) {
-    let world = World::new(scenario.hand);
+    let world = World::of_family(scenario.family, scenario.hand);
     prepare(&world, scenario);
     world.lock().bank.answers_end_after = ends_after;
     world.boot(async |mut till| {
@@ -697,7 +723,7 @@ fn whatever_of_a_commit_reached_the_disk_the_journal_opens_and_the_sale_settles(
 /// Simulates a run in which the power is cut after the commit at `at`, with only a part of the commit on the disk. Also
 /// returns the number of such parts.
 fn damaged(scenario: &Scenario, at: usize, variant: Option<usize>) -> (Run, usize) {
-    let world = World::new(scenario.hand);
+    let world = World::of_family(scenario.family, scenario.hand);
     world.has_sold_before();
     prepare(&world, scenario);
     world.boot(async |mut till| {

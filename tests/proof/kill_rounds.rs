@@ -14,7 +14,8 @@
 //! ledger, the printed bytes and the messages to the till, but never the agent's journal.
 //!
 //! `POS_AGENT_SEED=N` draws other rounds, `POS_AGENT_ROUNDS=N` sets their number, `POS_AGENT_ROUND=N` runs one of them
-//! alone, and `POS_AGENT_GATEWAY=literal` runs them with that gateway only. A seed repeats the plan, but the exact time
+//! alone, and `POS_AGENT_GATEWAY=literal` runs them with that gateway only. Each shop of a terminal has a reader of
+//! another family, and `POS_READER_FAMILY=miura|vipa|neo2` selects one. A seed repeats the plan, but the exact time
 //! of a moment depends on the machine.
 //!
 //! The test has two limits. First, it does not cut the machine's power: the system still writes to the disk what a
@@ -48,7 +49,9 @@ use std::time::{Duration, Instant};
 
 use plan::{By, Named, Plan, Wish};
 use pos_sim::gateway::HostRules;
+use pos_sim::reader::Family;
 use pos_terms::transaction::Kind;
+use pos_test_kit::families;
 use scenario::Stage;
 use terminal::{Restart, Terminal, customer};
 use till::{Refusal, Till};
@@ -63,11 +66,15 @@ const TERMINALS: u64 = 6;
 /// The number of sales that wait for the end of the day before a terminal gets a new shop. The terminal looks up each
 /// of them at every start and at every sale.
 const WAITING_OF_A_SHOP: usize = 3;
+/// The number of rounds of a shop. The next shop has a reader of another family.
+const ROUNDS_OF_A_SHOP: usize = 8;
 /// A time that exceeds any round. A round that hangs fails and prints its story.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
 struct Tally {
+    /// The numbers of rounds, by the reader's family.
+    families: BTreeMap<&'static str, usize>,
     /// The counts by gateway.
     gateways: BTreeMap<HostRules, Counted>,
     fell: BTreeMap<Stage, usize>,
@@ -92,6 +99,9 @@ impl Tally {
         for (stage, count) in other.fell {
             *self.fell.entry(stage).or_default() += count;
         }
+        for (family, count) in other.families {
+            *self.families.entry(family).or_default() += count;
+        }
         for (host_rules, theirs) in other.gateways {
             let mine = self.gateways.entry(host_rules).or_default();
             for (sum, more) in [
@@ -114,6 +124,7 @@ impl Tally {
 
     fn print(&self, seconds: f64) {
         println!("{} rounds, {seconds:.1} s, violations 0", self.rounds());
+        println!("rounds by reader: {:?}", self.families);
         println!("kills by what was seen from outside:");
         for (stage, words) in Stage::ALL {
             println!("{:6}  {words}", self.fell.get(&stage).unwrap_or(&0));
@@ -137,6 +148,12 @@ impl Tally {
     }
 }
 
+/// Returns the family of the reader in a terminal's nth shop. Each terminal begins with another pair of gateway and
+/// family, and each new shop has the next family.
+fn family_of(seed: u64, terminal: u64, shop: u64) -> Family {
+    families::of_number(seed + terminal + terminal / 3 + shop)
+}
+
 /// Returns a terminal's gateway. The gateways alternate, so that all three take part in every run.
 fn gateway_of(seed: u64, terminal: u64) -> HostRules {
     let Ok(only) = std::env::var("POS_AGENT_GATEWAY") else { return HostRules::in_turn(terminal + seed) };
@@ -158,7 +175,7 @@ fn a_kill_at_any_moment_loses_nothing_and_charges_nobody_twice() {
         let mine: Vec<u64> = all.iter().copied().filter(|round| round % TERMINALS == terminal).collect();
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(terminal_runs(seed, gateway_of(seed, terminal), &mine))
+            runtime.block_on(terminal_runs(seed, terminal, &mine))
         })
     });
     let mut tally = Tally::default();
@@ -205,13 +222,19 @@ fn a_journal_that_is_taken_away_charges_nobody_twice_and_lets_nothing_begin() {
     println!("{rounds} journals taken away {ways:?}, rescue journals adopted {adopted}, ends {ends:?}, violations 0");
 }
 
-async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Result<Tally, String> {
+async fn terminal_runs(seed: u64, number: u64, rounds: &[u64]) -> Result<Tally, String> {
     let mut tally = Tally::default();
+    let host_rules = gateway_of(seed, number);
     let counted = tally.gateways.entry(host_rules).or_default();
     let mut lives = Lives::default();
     let mut rounds = rounds.iter().copied().peekable();
-    while rounds.peek().is_some() {
-        let mut terminal = Terminal::open(host_rules).await;
+    for shop in 0.. {
+        if rounds.peek().is_none() {
+            break;
+        }
+        let family = family_of(seed, number, shop);
+        let mut terminal = Terminal::open(host_rules, family).await;
+        let mut rounds = rounds.by_ref().take(ROUNDS_OF_A_SHOP);
         let till = Till::new(&terminal.shop, &terminal.scenario, terminal.loopback.clone());
         while till.waiting() < WAITING_OF_A_SHOP
             && let Some(round) = rounds.next()
@@ -223,6 +246,7 @@ async fn terminal_runs(seed: u64, host_rules: HostRules, rounds: &[u64]) -> Resu
             let ran = ran.unwrap_or_else(|_| Err(format!("not settled within {} s", PATIENCE.as_secs())));
             ran.map_err(|why| story(seed, round, &plan, &why, &terminal))?;
             counted.rounds += 1;
+            *tally.families.entry(family.as_str()).or_default() += 1;
             let fell = terminal.scenario.fell();
             counted.restarts += fell.len();
             counted.away += terminal.scenario.times_away();
@@ -408,10 +432,11 @@ fn story(seed: u64, round: u64, plan: &Plan, why: &str, terminal: &Terminal) -> 
     });
     let entries: Vec<_> = entries.collect();
     format!(
-        "\n==== {why}\nthe gateway: {}\nagain: POS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\n\
+        "\n==== {why}\nthe gateway: {}\nthe reader: {}\nagain: POS_AGENT_SEED={seed} POS_AGENT_ROUND={round} cargo test --test kill_rounds\n\
          with the rounds before it: POS_AGENT_SEED={seed} POS_AGENT_ROUNDS={} cargo test --test kill_rounds\nthe plan: {}\n\
          what happened:\n{}\nthe end of the gateway's ledger:\n{}\nthe agent's log:\n{}",
         terminal.shop.gateway.host_rules().as_str(),
+        terminal.shop.family().as_str(),
         round + 1,
         plan.told(),
         terminal.scenario.story().join("\n"),

@@ -5,7 +5,8 @@
 //! transactions that they list as open (`world/closes.rs`).
 //!
 //! A seed gives the same storm each time: `POS_AGENT_SEED=17 cargo test --test storms -- --nocapture`. A storm that
-//! fails prints its story. `POS_AGENT_STORMS=100000` runs that many storms.
+//! fails prints its story. `POS_AGENT_STORMS=100000` runs that many storms. The seed also chooses the reader's family,
+//! and `POS_READER_FAMILY=miura|vipa|neo2` selects one for all storms.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]
@@ -20,7 +21,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use pos_test_kit::world;
+use pos_sim::reader::Family;
+use pos_test_kit::{families, world};
 use tokio::time::sleep;
 use world::World;
 use world::disturbances::{self, DISTURBANCES, Dice, Disturbance};
@@ -36,6 +38,8 @@ const BOARDS: usize = 4;
 /// The result of a storm.
 struct Storm {
     host_rules: HostRules,
+    /// The family of the reader.
+    family: Family,
     violations: Vec<Violation>,
     /// All visible events, if the storm failed.
     story: String,
@@ -59,7 +63,8 @@ struct Storm {
 
 fn storm(seed: u64) -> Storm {
     let mut dice = Dice::new(seed);
-    let world = World::new(&disturbances::customers(&mut dice));
+    let family = families::of_number(seed);
+    let world = World::of_family(family, &disturbances::customers(&mut dice));
     let host_rules = dice.pick(host_rules::played());
     {
         let bank = &mut world.lock().bank;
@@ -131,6 +136,7 @@ fn storm(seed: u64) -> Storm {
     let (closes, open) = (state.closes.len(), state.closes.iter().filter(|heard| !heard.close.open.is_empty()).count());
     Storm {
         host_rules,
+        family,
         violations,
         story,
         kinds,
@@ -213,6 +219,8 @@ struct Tally {
     ends: BTreeMap<EndState, usize>,
     /// The numbers of transactions, by gateway and kind.
     kinds: BTreeMap<(HostRules, &'static str), usize>,
+    /// The numbers of storms and of transactions, by the reader's family.
+    families: BTreeMap<&'static str, (u64, usize)>,
     confirmed: BTreeMap<String, usize>,
     twice: BTreeMap<HostRules, usize>,
     closes: usize,
@@ -253,6 +261,8 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                         tally.names.extend(storm.names);
                     }
                     tally.open += storm.open;
+                    let of_family = tally.families.entry(storm.family.as_str()).or_default();
+                    *of_family = (of_family.0 + 1, of_family.1 + storm.ends.len());
                     for fault in storm.faults {
                         *tally.faults.entry(fault).or_default() += 1;
                     }
@@ -269,7 +279,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
                     if storms == 1 {
                         println!("{}", storm.story);
                     }
-                    let place = format!("{:?}, POS_AGENT_SEED={seed}", storm.host_rules);
+                    let place = format!("{:?}, {:?}, POS_AGENT_SEED={seed}", storm.host_rules, storm.family);
                     tally.broken.add(&storm.violations, &place);
                     tally.wrong.extend(storm.violations.iter().map(|violation| format!("{place}: {violation}")));
                 }
@@ -291,6 +301,7 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
         tally.wrong.len()
     );
     println!("  closes of day: {}, of them with something open {}", tally.closes, tally.open);
+    println!("  storms and transactions by reader: {:?}", tally.families);
     println!("  faults: {:?}", tally.faults);
     println!("  end states: {:?}", tally.ends);
     println!("  tills that were asked to confirm: {:?}", tally.confirmed);
@@ -311,6 +322,9 @@ fn after_every_storm_ledger_tills_and_receipts_agree() {
     if storms >= FEW {
         let changed = stored_names::changed(&tally.names);
         assert!(changed.is_empty() || first != 1, "the names that a journal keeps:\n{}", changed.join("\n"));
+        for family in families::played() {
+            assert!(tally.families.contains_key(family.as_str()), "no storm with a {} reader", family.as_str());
+        }
         for host_rules in host_rules::played() {
             assert!(tally.twice.contains_key(host_rules), "no storm with the {host_rules:?} gateway");
         }

@@ -87,6 +87,12 @@ impl Shop {
         &self.folder.path
     }
 
+    /// Returns the family of the reader.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
     /// Returns the agent's configuration file.
     #[must_use]
     pub fn config(&self) -> PathBuf {
@@ -140,26 +146,11 @@ token-file = "{folder}/till-token"
 [journal]
 path = "{journal}"
 "#,
-            reader = self.reader_section(),
+            reader = self.family.configuration(&self.reader.place()),
             url = self.line.as_ref().map_or_else(|| self.gateway.base_url(), |line| line.url.clone()),
             entity = self.gateway.entity_id(),
             printer = self.printer.place(),
         )
-    }
-}
-
-impl Shop {
-    /// Returns the section of the agent's configuration for the reader of this family.
-    fn reader_section(&self) -> String {
-        let (protocol, own) = match self.family {
-            Family::Miura => ("miura-mpi", ""),
-            Family::Vipa => (
-                "verifone-vipa",
-                "\nsred-form = \"iv-first\"\n\n[reader.vipa]\nterminal-country = \"276\"\nacquirer = \"65\"",
-            ),
-            Family::Neo2 => ("idtech-neo2", "\nsred-form = \"elements\""),
-        };
-        format!("[reader]\nprotocol = \"{protocol}\"\nport = \"{}\"{own}", self.reader.place())
     }
 }
 

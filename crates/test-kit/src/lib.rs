@@ -16,6 +16,8 @@ pub mod card_reader;
 pub mod counter;
 // The interface's data model, copied by hand.
 pub mod data_model;
+// The families of readers in a test.
+pub mod families;
 // An agent that follows a script, with real till connections.
 pub mod fake_agent;
 // A counter that uses the simulated gateway, without an agent.

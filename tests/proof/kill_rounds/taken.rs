@@ -17,6 +17,7 @@ use pos_journal::Journal;
 use pos_sim::gateway::{HostRules, Kind, State};
 use pos_sim::shop::Shop;
 use pos_terms::transaction::OutcomeWord;
+use pos_test_kit::families;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -78,7 +79,8 @@ pub struct Round {
 /// The fault, with the story.
 pub async fn round(seed: u64, round: u64) -> Result<Round, String> {
     let (how, moment) = (HOWS[at(round, HOWS.len())], MOMENTS[at(round / HOWS.len() as u64, MOMENTS.len())]);
-    let mut terminal = Terminal::open(HostRules::in_turn(seed + round)).await;
+    let mut terminal =
+        Terminal::open(HostRules::in_turn(seed + round), families::of_number(seed + round + round / 3)).await;
     terminal.round_begins();
     let card = *Random::of_round(seed, round).of(&CARDS);
     let played = timeout(PATIENCE, play(&mut terminal, how, moment, card)).await;

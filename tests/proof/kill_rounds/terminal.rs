@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pos_sim::reader::{WaitsFor, card};
+use pos_sim::reader::{Family, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
 use rustix::process::Signal;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -50,8 +50,9 @@ pub struct Restart {
 const AWAY: Duration = Duration::from_millis(400);
 
 impl Terminal {
-    pub async fn open(host_rules: HostRules) -> Self {
+    pub async fn open(host_rules: HostRules, family: Family) -> Self {
         let mut options = Options::default();
+        options.reader.family = family;
         options.reader.removes_card = true;
         options.gateway.host_rules = host_rules;
         let loopback = own_address();

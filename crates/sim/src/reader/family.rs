@@ -29,6 +29,62 @@ pub enum Family {
 }
 
 impl Family {
+    /// All families.
+    pub const ALL: [Self; 3] = [Self::Miura, Self::Vipa, Self::Neo2];
+
+    /// Returns the name on the command line.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Miura => "miura",
+            Self::Vipa => "vipa",
+            Self::Neo2 => "neo2",
+        }
+    }
+
+    /// Returns each family in turn, for a test that covers all of them.
+    #[must_use]
+    pub fn in_turn(number: u64) -> Self {
+        match number % 3 {
+            0 => Self::Miura,
+            1 => Self::Vipa,
+            _ => Self::Neo2,
+        }
+    }
+
+    /// Returns the protocol's name in the agent's configuration.
+    #[must_use]
+    pub fn protocol_name(self) -> &'static str {
+        match self {
+            Self::Miura => "miura-mpi",
+            Self::Vipa => "verifone-vipa",
+            Self::Neo2 => "idtech-neo2",
+        }
+    }
+
+    /// Returns the section of the agent's configuration for a simulated reader of this family.
+    #[must_use]
+    pub fn configuration(self, port: &str) -> String {
+        let own = match self {
+            Self::Miura => "",
+            Self::Vipa => "\nsred-form = \"iv-first\"\n\n[reader.vipa]\nterminal-country = \"276\"\nacquirer = \"65\"",
+            Self::Neo2 => "\nsred-form = \"elements\"",
+        };
+        format!("[reader]\nprotocol = \"{}\"\nport = \"{port}\"{own}", self.protocol_name())
+    }
+
+    /// Returns the code of a command that the agent sends once at each start, and never later
+    /// ([`super::device::LineCounters`]).
+    #[must_use]
+    pub fn start_command(self) -> u16 {
+        match self {
+            // RESET DEVICE.
+            Self::Miura | Self::Vipa => 0xD000,
+            // The serial number.
+            Self::Neo2 => 0x1201,
+        }
+    }
+
     /// Returns the TCP port of a real device, if one is published (readers: 2.1, 3.1).
     pub(super) fn port(self) -> Option<u16> {
         match self {

@@ -223,9 +223,10 @@ const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
-    let (literal, by_post, terminal, entity) = {
+    let (literal, by_post, terminal, entity, reader) = {
         let state = world.lock();
-        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.terminal, state.entity)
+        let reader = state.family.configuration("/dev/null");
+        (state.bank.host_rules == HostRules::Literal, state.bank.asked_by_post, state.terminal, state.entity, reader)
     };
     let of_literal = if literal { OF_LITERAL } else { "" };
     let by_post = if literal && by_post { "query-method = \"POST\"\n" } else { "" };
@@ -237,9 +238,7 @@ currency = "EUR"
 card-timeout-s = 60
 max-credit-amount = "1000.00"
 
-[reader]
-protocol = "miura-mpi"
-port = "/dev/null"
+{reader}
 
 [gateway]
 url = "https://bank.test"

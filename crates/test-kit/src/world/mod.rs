@@ -42,7 +42,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pos_sim::reader::device::Device;
-use pos_sim::reader::{self, AbortRace, Script};
+use pos_sim::reader::{self, AbortRace, Family, Script};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -69,6 +69,8 @@ pub struct Shared {
 
 pub struct State {
     pub bank: Bank,
+    /// The family of the reader.
+    pub family: Family,
     pub device: Device,
     pub reader_plugged: bool,
     /// The number of times that the reader's cable was plugged in.
@@ -109,17 +111,23 @@ const BEGINNING_AFTER_BUILD_MS: i64 = 24 * 3600 * 1000;
 impl World {
     /// Opens a shop whose cardholder follows `script`.
     pub fn new(script: &str) -> Self {
-        Self::with(AbortRace::AbortWins, script)
+        Self::with(Family::default(), AbortRace::AbortWins, script)
+    }
+
+    /// Opens the same shop with a reader of this family.
+    pub fn of_family(family: Family, script: &str) -> Self {
+        Self::with(family, AbortRace::AbortWins, script)
     }
 
     /// Opens a shop with a reader that resolves the race between an ABORT and a card in this way.
-    pub fn with(race: AbortRace, script: &str) -> Self {
+    pub fn with(family: Family, race: AbortRace, script: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("world").tempdir_in(memory()).unwrap();
-        let options = reader::Options { removes_card: true, race, ..reader::Options::default() };
+        let options = reader::Options { family, removes_card: true, race, ..reader::Options::default() };
         let mut device = Device::new(options);
         device.run_script(script.parse::<Script>().unwrap(), Duration::ZERO);
         let state = State {
             bank: Bank::default(),
+            family,
             device,
             reader_plugged: true,
             plugs: 0,
