@@ -174,7 +174,7 @@ impl Reader {
                 self.at_once(&[], |reader| format!("00 {}", typed(reader.key())))
             }
             (Neo2Command::SerialNumber, ..) => says("00 3330303033363338"),
-            (Neo2Command::FirmwareVersion, ..) => says("00 565036383030205631"),
+            (Neo2Command::FirmwareVersion | Neo2Command::KernelVersion, ..) => says("00 565036383030205631"),
             (Neo2Command::Ksn(_), ..) => says(&format!("00 {}", key(1))),
             (Neo2Command::EncryptionSwitch, ..) => says("00 03"),
             _ => says("00"),

@@ -42,6 +42,8 @@ pub const STARTED: &str = "
        < C7-00 03
        > POLL MODE 01
        < 01-00
+       > KERNEL VERSION
+       < 29-00 {KERNEL}
        > SET DATE 20250131
        < 25-00
        > SET TIME 1234
@@ -172,6 +174,7 @@ pub fn filled(script: &str) -> String {
     for (name, value) in [
         ("SERIAL", hex::encode("30003638")),
         ("FIRMWARE", hex::encode("VP6800 V1.01.057")),
+        ("KERNEL", hex::encode("EMV L2 V1.00")),
         ("KEY", key(1)),
         ("PIN_KEY", key(1)),
         ("ACTIVATE", activate(60, "07")),
