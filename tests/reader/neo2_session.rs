@@ -338,6 +338,11 @@ mod cancelled {
         for order in ["{CHIP}\n < 05-00", "< 05-00\n {CHIP}"] {
             play(&format!("{INSERTED} cancel 1\n > CANCEL\n {order}\n {{DECLINE}}\n < 60-63\n {{AAC}}\n {ENDED}"));
         }
+        // UNCERTAIN: that the answer to the wait may be the chip's own decision.
+        let chip = card(CONTACT, "0004", 5, "");
+        for order in [format!("< 02-00 {chip}\n < 05-00"), format!("< 05-00\n < 02-00 {chip}")] {
+            play(&format!("{ARMED} cancel 1\n > CANCEL\n {order}\n {{DECLINE}}\n < 60-63\n {{AAC}}\n {ENDED}"));
+        }
         for order in ["< 60-0A\n < 05-00", "< 05-00\n < 60-0A"] {
             play(&format!("{INSERTED} cancel 1\n > CANCEL\n {order}\n {ENDED}"));
         }
@@ -754,11 +759,10 @@ mod call_backs {
                 {again}
                 ! 1 ReaderText(\"TRY AGAIN\")
                 < 61-01 10
-                < 61-01 {}
+                < 61-01 0302001E000200656E02008107
              20 {{CHIP}}
                 ! 1 {{CARD}} Signature
                 {wait}",
-            text("03", &["\u{81}\u{7}"]).replace("0400c28107", "02008107").replace("c281", "81"),
         ));
     }
 

@@ -152,9 +152,12 @@ impl SaleAtReader {
             // This is the other answer of the race with an abort. A card that waits for the gateway must get an answer
             // (readers: 2.8).
             (stage @ SaleStage::Stopping { .. }, purpose) => {
-                if card_answer(answer).is_ok_and(|answer| answer.template == AnswerTemplate::Online) {
+                if let Ok(answer) = card_answer(answer)
+                    && answer.template == AnswerTemplate::Online
+                {
+                    let inserted = answer.elements.is_ok_and(|found| found.inserted);
                     self.card_waits = true;
-                    self.tapped = purpose == CommandPurpose::AnyCard;
+                    self.tapped = purpose == CommandPurpose::AnyCard && !inserted;
                 }
                 self.stage = stage;
             }
