@@ -293,7 +293,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
         let usual = sale(card, entry).3;
         for moment in steps {
             for &fault in faults {
-                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of(rows.len())) };
+                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of_faults()) };
                 let Some(family) = family else { continue };
                 if fault == Pull && (entry != Insert || moment == Waiting) {
                     continue;
