@@ -198,8 +198,8 @@ fn rule(moment: Moment, fault: Fault, kind: Kind) -> &'static [Then] {
 }
 
 /// Returns the rule of a reader that leads a chip's dialogue in steps of the host. It reports neither a pulled card nor
-/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a restart,
-/// the agent waits for minutes, which are too long for this table.
+/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a
+/// restart, the agent waits for minutes, which are too long for this table.
 fn rule_of_reader(family: Family, moment: Moment, fault: Fault) -> Option<&'static [Then]> {
     if row::reports_its_state(family) {
         return None;
