@@ -198,8 +198,8 @@ fn rule(moment: Moment, fault: Fault, kind: Kind) -> &'static [Then] {
 }
 
 /// Returns the rule of a reader that leads a chip's dialogue in steps of the host. It reports neither a pulled card nor
-/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a restart,
-/// the agent waits for minutes, which are too long for this table.
+/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a
+/// restart, the agent waits for minutes, which are too long for this table.
 fn rule_of_reader(family: Family, moment: Moment, fault: Fault) -> Option<&'static [Then]> {
     if row::reports_its_state(family) {
         return None;
@@ -293,7 +293,7 @@ fn rows_with(faults: &[Fault]) -> Vec<Row> {
         let usual = sale(card, entry).3;
         for moment in steps {
             for &fault in faults {
-                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of(rows.len())) };
+                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of_faults()) };
                 let Some(family) = family else { continue };
                 if fault == Pull && (entry != Insert || moment == Waiting) {
                     continue;

@@ -154,6 +154,12 @@ pub(crate) fn reports_its_state(family: Family) -> bool {
     !families::can(family, Capability::PinAfterCard)
 }
 
+/// Returns the family for faults of card and reader: the default, because the others take too long for a plain
+/// `cargo test`. `POS_READER_FAMILY` selects another.
+pub(crate) fn family_of_faults() -> Family {
+    families::only().unwrap_or_default()
+}
+
 /// Returns the family for faults of the line. After a lost message, the other readers leave the agent waiting for
 /// minutes, which only a world in virtual time can play (tests/proof). `None` if only such readers are tested.
 pub(crate) fn family_of_line() -> Option<Family> {

@@ -13,7 +13,8 @@
 //! every pair of cuts. `POS_AGENT_PAIRS=48` (the default) makes a sample. Each scenario runs with each gateway
 //! (`world/host_rules.rs`), and the gateways share a sample of cuts. `POS_AGENT_SCENARIO=sale, chip / Approves / []`
 //! runs only the scenarios whose names contain this text. If no name contains it, the text itself describes the
-//! scenario. The scenarios are spread over the families of readers, and `POS_READER_FAMILY=miura|vipa|neo2` selects one.
+//! scenario. The scenarios are spread over the families of readers, and `POS_READER_FAMILY=miura|vipa|neo2` selects
+//! one.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::disallowed_methods, reason = "the rate is printed; nothing is decided by it")]

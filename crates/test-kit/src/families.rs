@@ -1,5 +1,5 @@
-//! The families of readers in a test. A seed or a number chooses the family, so that the cases of a test are spread over
-//! all families. `POS_READER_FAMILY=miura|vipa|neo2` selects one family for all cases.
+//! The families of readers in a test. A seed or a number chooses the family, so that the cases of a test are spread
+//! over all families. `POS_READER_FAMILY=miura|vipa|neo2` selects one family for all cases.
 
 use std::sync::OnceLock;
 
