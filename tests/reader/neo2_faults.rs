@@ -100,7 +100,7 @@ impl Reader {
 
     /// Ends the running command with its status and data.
     fn ends(&mut self, answer: &str) -> String {
-        // What comes without a command is of nobody.
+        // A message without a command has no owner.
         let running = self.running.take();
         let command = running.unwrap_or(self.last);
         self.started = running.is_some() && answer.contains("DFEE25020010");

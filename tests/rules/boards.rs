@@ -115,7 +115,7 @@ fn what_setup_makes_of_each_board_is_a_good_configuration() {
             .concat());
             said(&output);
             let checked = said(&run(&["check", &config]));
-            assert!(checked.contains(&format!("reader    {reader}\n")), "{checked}");
+            assert!(checked.contains(&format!("reader    {reader}, miura-mpi\n")), "{checked}");
             assert!(checked.contains(&format!("printer   {printer}\n")), "{checked}");
             let text = fs::read_to_string(&config).unwrap();
             assert!(text.contains(&format!("columns = {columns}\n")), "{text}");

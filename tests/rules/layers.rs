@@ -134,6 +134,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "words",
         ],
     ),
+    // It names what the readers of the configured protocol cannot do.
+    ("cli::check", &["config", "reader"]),
     // It asks a reader while no agent uses its port.
     ("cli::reader", &["config", "board", "reader", "doctor"]),
     // It shows a code and tries the devices before there is an agent.

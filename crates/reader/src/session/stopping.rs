@@ -45,7 +45,7 @@ impl SaleAtReader {
     }
 
     /// Completes a stop when no answer is outstanding. A card that waits for the gateway first receives the answer
-    /// "declined", unless it was tapped and the family's readers take no answer after a tap.
+    /// "declined". After a tap, that is so only if the family's readers take an answer.
     pub(super) fn line_is_free(mut self: Box<Self>, line: &mut ReaderLine, now: Duration) -> SaleNext {
         match std::mem::take(&mut self.stage) {
             SaleStage::Stopping { then } if self.card_waits => {
