@@ -166,7 +166,7 @@ fn activate(seconds: u8, interfaces: &str) -> String {
 /// without contactless.
 pub fn filled(script: &str) -> String {
     let mut text = script.to_owned();
-    let seconds = if text.contains("{ACTIVATE ") || text.contains("{SLOT ") { 1..=60 } else { 1..=0 };
+    let seconds = if text.contains("{ACTIVATE ") || text.contains("{SLOT ") { 1..61 } else { 0..0 };
     for seconds in seconds {
         text = text.replace(&format!("{{ACTIVATE {seconds}}}"), &activate(seconds, "07"));
         text = text.replace(&format!("{{SLOT {seconds}}}"), &activate(seconds, "05"));
