@@ -96,7 +96,18 @@ mod start_up {
     #[test]
     fn a_reader_whose_encryption_is_off_is_not_used() {
         let (begun, _) = STARTED.split_once("< C7-00 03").unwrap();
-        Player::new(neo2()).play(&format!("{begun} < C7-00 00\n ! unready no-card-key 30003638"));
+        let (_, rest) = STARTED.split_once("< C7-00 03").unwrap();
+        // The reader is asked again about its encryption. That it has a key is no answer to this question.
+        Player::new(neo2()).play(&format!(
+            "{begun} < C7-00 00
+               ! unready no-card-key 30003638
+             30 tick
+               > ENCRYPTION SWITCH
+               < C7-00 00
+             60 tick
+               > ENCRYPTION SWITCH
+               < C7-00 03{rest}"
+        ));
         for answer in ["C7-02", "C7-03", "C7-00 01"] {
             Player::new(neo2()).play(&STARTED.replace("< C7-00 03", &format!("< {answer}")));
         }

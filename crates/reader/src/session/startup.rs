@@ -160,7 +160,8 @@ impl StartUp {
         }
         if self.ask_again.is_some_and(|at| at <= now) {
             self.ask_again = None;
-            line.ask(&ReaderQuestion::KeyStatus, PLAIN_ANSWER, now);
+            // The step that found no usable key is repeated. Another step's answer cannot replace it.
+            self.ask(line, now);
         }
         Next::Stay(self)
     }
