@@ -9,8 +9,7 @@ use super::out;
 use super::setup::devices::{self, who};
 use super::setup::questions;
 use crate::board;
-use crate::doctor;
-use pos_reader::identify::{FoundReader, identify};
+use pos_reader::identify::{Attempt, FoundReader};
 
 /// Arguments.
 #[derive(Debug, Args)]
@@ -30,11 +29,11 @@ enum ReaderVerb {
 #[command(after_help = "\
 The reader is asked only for its identity and its keys: nothing is set, and no
 card is read. Each family is asked at its usual line speeds, one after another.
-Without a port, the ports of the board are searched in the order of setup: a
-device that calls itself a printer is left out, and a port that another program
-uses too. At a printer, the questions would be printed.
+Without a port, the ports of the board are searched in the order of setup. A
+port that another program uses is left out. So is a device that calls itself a
+printer, because it would print the questions.
 
-Stop the agent before, because it uses the reader's port.
+Stop the agent first, because it uses the reader's port.
 
 Examples:
   pos-agent reader identify                        search the board's ports
@@ -87,14 +86,10 @@ impl Identify {
         }
         let mut reasons = Vec::new();
         for port in &ports {
-            if let Some(program) = doctor::held_by(port) {
-                reasons.push(format!("{port}: {program} is using this port; stop it first"));
-                continue;
-            }
-            let told = |(protocol, baud): (pos_reader::config::ReaderProtocol, u32)| {
+            let told = |(protocol, baud): Attempt| {
                 out::aside(&format!("{port}: asking for {} at {baud} baud", protocol.name()));
             };
-            match identify(port, Some(board.reader_baud), told).await {
+            match devices::identified(port, board.reader_baud, told).await {
                 Ok(found) => {
                     self.tell(port, &found);
                     return Ok(Exit::Success);

@@ -74,10 +74,12 @@ fn changed(report: &mut Report<'_>, change: Option<&ReaderChange>, now: i64) {
 /// Reports what the readers of the configured protocol cannot do, and whether a real one is known to have sold.
 fn family(report: &mut Report<'_>, protocol: ReaderProtocol) {
     if protocol.is_experimental() {
-        report.warning(
-            format!("{} is experimental: no sale with a real reader of it is known yet", protocol.name()),
-            "try each kind of card with the acquirer's test cards before the shop uses it",
-        );
+        // It is no fault of this terminal, so it does not change the doctor's result.
+        report.note(format!(
+            "{} is experimental: no sale with a real reader of it is known yet; try each kind of card with the \
+             acquirer's test cards",
+            protocol.name()
+        ));
     }
     for limit in protocol.limits() {
         report.note(format!("{} readers cannot {limit}", protocol.name()));

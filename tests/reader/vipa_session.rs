@@ -577,6 +577,15 @@ mod waiting {
                 unsealed("E4", &block)
             ));
         }
+        // A ciphertext of zeros. The initial value before it does not hide that.
+        let zeros = format!("DFDF1020{}", "00".repeat(32));
+        let block = t("FF7F", &format!("DFDF1208ED02AA537757D99FDFDF110AFFFF98765432110010A5{zeros}{good}"));
+        play(&format!(
+            "{ARMED} * {}
+                ! unready not-encrypting 40123456 Zeros
+                > ABORT",
+            unsealed("E4", &block)
+        ));
         // Without an initial value in the gateway's form, its absence does not matter.
         let plain = VipaSettings { sred_form: SredForm::DataOnly, ..vipa() };
         play_with(

@@ -12,8 +12,6 @@ macro_rules! capabilities {
         impl Capability {
             /// All capabilities, in the order of the manual.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
-            /// The capabilities that a till asks for.
-            pub const OF_TILLS: &[Self] = &[Self::TypedCard, Self::AmountEntry, Self::TipEntry, Self::Texts];
 
             /// Returns what the readers can do, after "can" or "cannot".
             #[must_use]
@@ -22,6 +20,11 @@ macro_rules! capabilities {
             }
         }
     };
+}
+
+impl Capability {
+    /// The capabilities that a till asks for.
+    pub const OF_TILLS: &[Self] = &[Self::TypedCard, Self::AmountEntry, Self::TipEntry, Self::Texts];
 }
 
 capabilities! {

@@ -8,8 +8,8 @@ use pos_terms::emv::{Tag, TlvError, tag};
 /// Maximum number of pieces of one sealed block. Some readers encrypt each element by itself. There are about ten kinds
 /// of sensitive elements, and a tap may give some of them twice.
 const MAX_PIECES: usize = 16;
-/// Maximum length of the head of a piece: a tag of three bytes and a length of three.
-const MAX_HEAD: usize = 6;
+/// Maximum length of the head of a piece: an initial value of TDES, or a tag of three bytes and a length of three.
+const MAX_HEAD: usize = 8;
 
 /// The card's decision, which a reader sends as the template around the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,19 +168,29 @@ impl<'a> FirstApplication<'a> {
 }
 
 /// Sealed card data in pieces, with the KSN. The pieces are joined when they are copied.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct SealedBlock<'a> {
     pieces: heapless::Vec<SealedPiece<'a>, MAX_PIECES>,
     /// The KSN.
     pub ksn: &'a [u8],
 }
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 struct SealedPiece<'a> {
-    /// The tag and length of an element that was encrypted by itself.
+    /// The part before the ciphertext: the initial value, or tag and length of an element that was encrypted by itself.
     head: heapless::Vec<u8, MAX_HEAD>,
+    /// The ciphertext.
     data: &'a [u8],
 }
+
+/// Two blocks are equal if they have the same bytes, in whatever pieces.
+impl PartialEq for SealedBlock<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.ksn == other.ksn && self.parts().flatten().eq(other.parts().flatten())
+    }
+}
+
+impl Eq for SealedBlock<'_> {}
 
 // This is card data, although sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for SealedBlock<'_> {
@@ -204,6 +214,10 @@ impl<'a> SealedBlock<'a> {
         heapless::Vec::from_slice(head).is_ok_and(|head| self.pieces.push(SealedPiece { head, data }).is_ok())
     }
 
+    fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces.iter().flat_map(|piece| [&piece.head[..], piece.data])
+    }
+
     /// Returns whether there are no data.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -212,13 +226,20 @@ impl<'a> SealedBlock<'a> {
 
     /// Creates a copy that is wiped when dropped. Returns `None` if the data are empty or too long, or if the KSN does
     /// not have 10 or 12 bytes.
+    ///
+    /// A ciphertext of zeros shows that the reader did not encrypt. Then it is the whole copy, because heads and other
+    /// pieces would hide the zeros from the check of the keys ([`keys`](crate::keys)).
     #[must_use]
     pub fn to_card(&self) -> Option<SealedCard> {
         if self.is_empty() || !matches!(self.ksn.len(), 10 | 12) {
             return None;
         }
-        let pieces = self.pieces.iter().flat_map(|piece| [&piece.head[..], piece.data]);
-        Some(SealedCard { data: Wiped::joined(pieces)?, ksn: Wiped::copy_of(self.ksn)? })
+        let is_zeros = |data: &[u8]| !data.is_empty() && data.iter().all(|byte| *byte == 0);
+        let data = match self.pieces.iter().find(|piece| is_zeros(piece.data)) {
+            Some(zeros) => Wiped::copy_of(zeros.data)?,
+            None => Wiped::joined(self.parts())?,
+        };
+        Some(SealedCard { data, ksn: Wiped::copy_of(self.ksn)? })
     }
 }
 
@@ -248,10 +269,11 @@ impl<'a> PinBlock<'a> {
         }
     }
 
-    /// Creates a copy that is wiped when dropped. Returns `None` if block or KSN has an invalid length.
+    /// Creates a copy that is wiped when dropped. Returns `None` if the block does not have the length that belongs to
+    /// the KSN's cipher: 8 bytes with TDES, 16 with AES (readers: 8.1 and 8.2).
     #[must_use]
     pub fn to_pin(self) -> Option<SealedPin> {
-        if !matches!(self.block.len(), 8 | 16) || !matches!(self.ksn.len(), 10 | 12) {
+        if !matches!((self.block.len(), self.ksn.len()), (8, 10) | (16, 12)) {
             return None;
         }
         Some(SealedPin { block: Wiped::copy_of(self.block)?, ksn: Wiped::copy_of(self.ksn)? })
@@ -296,6 +318,27 @@ mod tests {
             "more than the gateway takes"
         );
         assert!(SealedBlock::new(&[&[1][..]; MAX_PIECES + 1], &ksn).is_none());
+    }
+
+    #[test]
+    fn a_ciphertext_of_zeros_is_not_hidden_by_what_is_beside_it() {
+        let ksn = [7; 10];
+        let sealed = |pieces: &[(&[u8], &'static [u8])]| {
+            let mut block = SealedBlock::new(&[], &ksn).unwrap();
+            assert!(pieces.iter().all(|(head, data)| block.push(head, data)));
+            block.to_card().unwrap().data.expose().to_vec()
+        };
+        assert_eq!(sealed(&[(&[9; 8], &[0; 16])]), [0; 16], "after an initial value");
+        assert_eq!(sealed(&[(&[0x57, 8], &[1; 8]), (&[0x5A, 8], &[0; 8])]), [0; 8], "beside a good one");
+        assert_eq!(sealed(&[(&[0; 8], &[1; 8])]), [&[0; 8][..], &[1; 8]].concat(), "an initial value of zeros");
+    }
+
+    #[test]
+    fn a_pin_block_fits_its_ksn() {
+        for (block, ksn, fits) in [(8, 10, true), (16, 12, true), (8, 12, false), (16, 10, false), (8, 0, false)] {
+            let pin = PinBlock { block: &[0xAA; 16][..block], ksn: &[0xFF; 12][..ksn] };
+            assert_eq!(pin.to_pin().is_some(), fits, "{block} {ksn}");
+        }
     }
 
     #[test]

@@ -130,6 +130,25 @@ impl ReaderProtocol {
     }
 }
 
+/// The protocol's name is not known. The message lists those that are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownProtocol;
+
+impl std::fmt::Display for UnknownProtocol {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<_> = ReaderProtocol::ALL.iter().map(|(_, name)| *name).collect();
+        write!(f, "write {}", names.join(", "))
+    }
+}
+
+impl std::str::FromStr for ReaderProtocol {
+    type Err = UnknownProtocol;
+
+    fn from_str(text: &str) -> Result<Self, UnknownProtocol> {
+        Self::ALL.into_iter().find(|(_, name)| *name == text).map(|(protocol, _)| protocol).ok_or(UnknownProtocol)
+    }
+}
+
 impl Reader {
     /// Returns the line speed in baud.
     #[must_use]

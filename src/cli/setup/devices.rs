@@ -16,7 +16,7 @@ use crate::config;
 use crate::doctor;
 use pos_reader::ReaderIdentity;
 use pos_reader::config::ReaderProtocol;
-use pos_reader::identify::{FoundReader, identify};
+use pos_reader::identify::{Attempt, FoundReader, identify};
 
 /// The words by which a USB device calls itself a printer, in lower case: kinds, makers and usual models.
 const PRINTER_WORDS: [&str; 11] = [
@@ -233,15 +233,23 @@ pub(super) async fn printer_answers(printer: &config::Printer) -> Result<(), Str
 /// Returns the reader at a port, or the reason why none was found and the remedy. Each family is asked at the board's
 /// line speed first.
 pub(in crate::cli) async fn heard(port: &str, baud: u32) -> Result<Found, String> {
+    let FoundReader { protocol, baud, identity, card_key } = identified(port, baud, |_| {}).await?;
+    let who = who(protocol, &identity, card_key);
+    Ok(Found { port: port.to_owned(), protocol, baud, who })
+}
+
+/// Searches like [`heard`], and returns all that the reader says. `told` hears each attempt before it begins.
+pub(in crate::cli) async fn identified(
+    port: &str,
+    baud: u32,
+    told: impl FnMut(Attempt),
+) -> Result<FoundReader, String> {
     if let Some(program) = doctor::held_by(port) {
         return Err(format!(
             "not checked: {program} is using this port; stop that program (ModemManager and getty take serial lines)"
         ));
     }
-    let found = identify(port, Some(baud), |_| {}).await.map_err(|error| error.to_string())?;
-    let FoundReader { protocol, baud, identity, card_key } = found;
-    let who = who(protocol, &identity, card_key);
-    Ok(Found { port: port.to_owned(), protocol, baud, who })
+    identify(port, Some(baud), told).await.map_err(|error| error.to_string())
 }
 
 /// Describes a reader in one line.

@@ -11,6 +11,7 @@ use pos_words::{Language, Words};
 use super::devices::Found;
 use super::front_file::{FRONT_RULES, FrontDraft, PEER_RULES};
 use crate::config::{self, Config, ConfigFault, DEFAULT_PATH, ReaderProtocol, TestMode};
+use pos_reader::config::UnknownProtocol;
 
 /// The name of the token's credential and file.
 pub(in crate::cli) const TOKEN: &str = "gateway-token";
@@ -220,6 +221,15 @@ impl Draft {
     /// Takes protocol and line speed of a reader that was found.
     pub(in crate::cli) fn takes_reader(&mut self, found: &Found) {
         (self.protocol, self.baud) = (found.protocol, found.baud);
+    }
+
+    /// Takes the protocol that a person names. A different one brings its usual line speed.
+    pub(in crate::cli) fn takes_protocol(&mut self, name: &str) -> Result<(), UnknownProtocol> {
+        let protocol: ReaderProtocol = name.parse()?;
+        if protocol != self.protocol {
+            (self.protocol, self.baud) = (protocol, protocol.usual_baud());
+        }
+        Ok(())
     }
 
     /// Returns the lines that only some reader protocols have.

@@ -17,7 +17,7 @@ use super::questions::{NONE, usual_max_amount};
 use super::staff::NewOperator;
 use super::{questions, system};
 use crate::board::{self, Board};
-use crate::config::{self, Config, ConfigFault, ReaderProtocol};
+use crate::config::{self, Config, ConfigFault};
 use pos_core::counter::Pin;
 use pos_terms::transaction::OperatorName;
 
@@ -215,17 +215,10 @@ impl Judge<'_> {
 
     /// Takes the settings that only some reader protocols have. The rules find those that are missing.
     fn more_of_reader(&mut self, given: &Answers) {
-        let protocol = given.reader_protocol.as_deref();
-        let known = ReaderProtocol::ALL.into_iter().find(|(_, name)| Some(*name) == protocol);
-        match (known, protocol) {
-            (Some((protocol, _)), _) if protocol != self.draft.protocol => {
-                (self.draft.protocol, self.draft.baud) = (protocol, protocol.usual_baud());
-            }
-            (None, Some(_)) => {
-                let names: Vec<_> = ReaderProtocol::ALL.iter().map(|(_, name)| *name).collect();
-                self.tell("reader-protocol", "is not a known protocol", &format!("write {}", names.join(", ")));
-            }
-            _ => {}
+        if let Some(protocol) = &given.reader_protocol
+            && let Err(unknown) = self.draft.takes_protocol(protocol)
+        {
+            self.tell("reader-protocol", "is not a known protocol", &unknown.to_string());
         }
         let more = &mut self.draft.reader_more;
         for (ours, given) in [

@@ -11,7 +11,7 @@ use super::super::out;
 use super::draft::{Draft, Printer};
 use super::{Mode, Setup, devices, person};
 use crate::board::{self, Board};
-use crate::config::{self, ReaderProtocol};
+use crate::config;
 use crate::doctor::Agent;
 use pos_terms::money::Currency;
 
@@ -260,14 +260,8 @@ impl Setup {
     /// Takes the settings that only some reader protocols have, from the options or a person.
     fn more_of_reader(&self, draft: &mut Draft, missing: &mut Vec<&'static str>) -> Result<(), Stop> {
         if let Some(protocol) = &self.reader_protocol {
-            let known = ReaderProtocol::ALL.into_iter().find(|(_, name)| name == protocol);
-            let (protocol, _) = known.ok_or_else(|| {
-                let names: Vec<_> = ReaderProtocol::ALL.iter().map(|(_, name)| *name).collect();
-                Stop::new(Exit::Usage, format!("--reader-protocol: write {}", names.join(", ")))
-            })?;
-            if protocol != draft.protocol {
-                (draft.protocol, draft.baud) = (protocol, protocol.usual_baud());
-            }
+            let unknown = |unknown| Stop::new(Exit::Usage, format!("--reader-protocol: {unknown}"));
+            draft.takes_protocol(protocol).map_err(unknown)?;
         }
         if draft.needs_sred_form() {
             let words =

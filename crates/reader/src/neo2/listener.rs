@@ -7,7 +7,7 @@ use super::message::{
 };
 use super::speaker::encoded;
 use crate::ConfigFile;
-use crate::card_answer::{AnswerTemplate, CardElements, PinBlock, TransactionAnswer};
+use crate::card_answer::{AnswerTemplate, CardElements, TransactionAnswer};
 use crate::card_read::{SwipedCard, UnusableSwipe};
 use crate::family::{
     AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, FailureKind, KeyStatus, Listener, MessageMeaning,
@@ -244,7 +244,7 @@ fn card(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Command
         inserted: purpose == CommandPurpose::AnyCard && (is_contact || template == AnswerTemplate::Decision),
         masked_pan: found.masked_pan.clone(),
         sealed: found.seal().ok(),
-        pin: found.pin.map(|pin| PinBlock { block: pin.block, ksn: pin.ksn }),
+        pin: found.pin,
         application: None,
         several_applications: false,
     };

@@ -10,10 +10,10 @@ use super::block::StripeBlock;
 use super::card_answer::encrypted_tracks;
 use super::error::Neo2MessageError;
 use super::masked::masked_block_pan;
-use super::sealed::{SealError, SealedPinBlock, sred_block};
+use super::sealed::{SealError, sred_block};
 use super::{inline, tags};
 use crate::LocalTime;
-use crate::card_answer::SealedBlock;
+use crate::card_answer::{PinBlock, SealedBlock};
 use pos_terms::card::{MaskedPan, SealedPin};
 
 /// Returns the text of a firmware version or serial number: printable ASCII, at most 64 characters.
@@ -219,7 +219,7 @@ impl Neo2PinAnswer {
         let bytes = &mut bytes[..(ksn + block) / 2];
         hex::decode_to_slice(digits, bytes).map_err(|_| Neo2MessageError::Field("KSN or PIN block"))?;
         let (ksn, block) = bytes.split_at(ksn / 2);
-        SealedPinBlock { block, ksn }.to_pin().map(Self::Entered).ok_or(length)
+        PinBlock { block, ksn }.to_pin().map(Self::Entered).ok_or(length)
     }
 }
 

@@ -9,11 +9,11 @@ use super::block::StripeBlock;
 use super::error::Neo2MessageError;
 use super::inline::{self, ElementForm, InlineElement};
 use super::masked::masked_pan;
-use super::sealed::{EncryptedElement, EncryptedElements, SealError, SealedPinBlock, sred_block};
+use super::sealed::{EncryptedElement, EncryptedElements, SealError, sred_block};
 use super::single::SingleValue;
 use super::status::ResultCode;
 use super::tags;
-use crate::card_answer::{SealedBlock, SignedElement};
+use crate::card_answer::{PinBlock, SealedBlock, SignedElement};
 use pos_terms::card::{ChipElements, EntryMode, MaskedPan};
 use pos_terms::emv::{Tag, tag};
 
@@ -38,7 +38,7 @@ pub struct Neo2CardAnswer<'a> {
     /// The first masked copy that is a PAN.
     pub masked_pan: Option<MaskedPan>,
     /// 99 with DFEE51, if both are present and not empty.
-    pub pin: Option<SealedPinBlock<'a>>,
+    pub pin: Option<PinBlock<'a>>,
     /// The encrypted elements, and the encrypted tracks of a swipe.
     pub encrypted: EncryptedElements<'a>,
     /// The card was swiped, and its service code says that it has a chip.
@@ -112,10 +112,7 @@ impl<'a> Neo2CardAnswer<'a> {
         if let Some(fault) = fault {
             return Err(fault);
         }
-        found.pin = match (pin_block, pin_ksn) {
-            (Some(block), Some(ksn)) if !block.is_empty() && !ksn.is_empty() => Some(SealedPinBlock { block, ksn }),
-            _ => None,
-        };
+        found.pin = PinBlock::of(pin_block, pin_ksn);
         Ok(found)
     }
 

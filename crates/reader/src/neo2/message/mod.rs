@@ -41,7 +41,7 @@ pub use error::Neo2MessageError;
 pub use icc::icc_data;
 pub use inline::{ElementForm, InlineElement, each};
 pub use masked::{has_clear_card_data, masked_block_pan, masked_pan};
-pub use sealed::{EncryptedElement, EncryptedElements, SealError, SealedPinBlock, sred_block};
+pub use sealed::{EncryptedElement, EncryptedElements, SealError, sred_block};
 pub use single::SingleValue;
 pub use status::{ResponseStatus, ResultCode};
 pub use transaction::{

@@ -1,8 +1,8 @@
-//! Card data and PIN blocks sealed by the reader, each with its key serial number (readers: 4.4, 8.1 and 8.2).
+//! Card data sealed by the reader, with its key serial number (readers: 4.4, 8.1 and 8.2).
 
 use super::attribution::{AttributionFault, Cipher};
 use crate::card_answer::SealedBlock;
-use pos_terms::card::{MAX_SEALED, SealedPin, Wiped};
+use pos_terms::card::MAX_SEALED;
 use pos_terms::emv::Tag;
 
 /// One encrypted element.
@@ -44,9 +44,6 @@ pub enum SealError {
     /// A ciphertext is empty or no multiple of the cipher's block.
     #[error("the ciphertext of tag {0} has a wrong length")]
     Ciphertext(Tag),
-    /// A ciphertext has only zeros, so the reader has not encrypted.
-    #[error("the ciphertext of tag {0} has only zeros")]
-    Zeros(Tag),
     /// The elements are longer than a gateway takes ([`MAX_SEALED`]).
     #[error("the encrypted card data are too long")]
     TooLong,
@@ -74,10 +71,6 @@ pub fn sred_block<'a>(elements: &[EncryptedElement<'a>], ksn: &'a [u8]) -> Resul
         if value.is_empty() || !value.len().is_multiple_of(cipher.block()) {
             return Err(SealError::Ciphertext(*tag));
         }
-        // The whole block never has only zeros, because it has the tags.
-        if value.iter().all(|byte| *byte == 0) {
-            return Err(SealError::Zeros(*tag));
-        }
         let head = head(*tag, value.len()).ok_or(SealError::TooLong)?;
         bytes += head.len() + value.len();
         if !block.push(&head, value) || bytes > MAX_SEALED {
@@ -98,36 +91,6 @@ fn head(tag: Tag, length: usize) -> Option<heapless::Vec<u8, 6>> {
         [high, low] => head.extend_from_slice(&[0x82, high, low]).ok()?,
     }
     Some(head)
-}
-
-/// A sealed PIN, unchanged.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SealedPinBlock<'a> {
-    /// 99.
-    pub block: &'a [u8],
-    /// DFEE51.
-    pub ksn: &'a [u8],
-}
-
-// This is a PIN, although sealed, so `Debug` shows only lengths.
-impl std::fmt::Debug for SealedPinBlock<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { block, ksn } = self;
-        write!(f, "SealedPinBlock({} and {} bytes)", block.len(), ksn.len())
-    }
-}
-
-impl SealedPinBlock<'_> {
-    /// Creates a copy that is wiped when dropped. Returns `None` if the block does not have the length that belongs to
-    /// the KSN's cipher: 8 bytes with TDES, 16 with AES (readers: 8.1 and 8.2).
-    #[must_use]
-    pub fn to_pin(self) -> Option<SealedPin> {
-        let cipher = Cipher::of_ksn(self.ksn)?;
-        if self.block.len() != cipher.block() {
-            return None;
-        }
-        Some(SealedPin { block: Wiped::copy_of(self.block)?, ksn: Wiped::copy_of(self.ksn)? })
-    }
 }
 
 #[cfg(test)]
@@ -161,13 +124,5 @@ mod tests {
         assert_eq!(refused(8, &KSN[..9]), SealError::Attribution(AttributionFault::KsnLength { bytes: 9 }));
         assert_eq!(refused(1024, &KSN), SealError::TooLong);
         assert_eq!(sred_block(&[], &KSN).unwrap_err(), SealError::NothingEncrypted);
-    }
-
-    #[test]
-    fn a_pin_block_fits_its_ksn() {
-        for (block, ksn, fits) in [(8, 10, true), (16, 12, true), (8, 12, false), (16, 10, false), (8, 0, false)] {
-            let pin = SealedPinBlock { block: &[0xAA; 16][..block], ksn: &[0xFF; 12][..ksn] };
-            assert_eq!(pin.to_pin().is_some(), fits, "{block} {ksn}");
-        }
     }
 }

@@ -116,12 +116,14 @@ fn sealed_block(template: &[u8], form: SredForm) -> Option<SealedBlock<'_>> {
         }
     }
     let (data, ksn) = (data.filter(|data| good && !data.is_empty())?, ksn?);
-    match form {
-        SredForm::IvFirst => SealedBlock::new(&[iv.filter(|iv| iv.len() == IV)?, data], ksn),
-        SredForm::DataOnly => SealedBlock::new(&[data], ksn),
+    let head = match form {
+        SredForm::IvFirst => iv.filter(|iv| iv.len() == IV)?,
+        SredForm::DataOnly => &[],
         // The check of the configuration refuses this form for VIPA.
-        SredForm::Elements => None,
-    }
+        SredForm::Elements => return None,
+    };
+    let mut block = SealedBlock::new(&[], ksn)?;
+    block.push(head, data).then_some(block)
 }
 
 /// The length of the initial value: one block of TDES.
