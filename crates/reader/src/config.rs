@@ -59,8 +59,7 @@ pub struct Reader {
     #[serde(default = "defaults::warn_keys_left")]
     pub warn_keys_left: u64,
     /// Numbers of the signed texts that the reader shows while digits are typed.
-    #[serde(default)]
-    pub prompts: ReaderPrompts,
+    pub prompts: Option<ReaderPrompts>,
 }
 
 /// The commands for typed card numbers (readers: 2.9).
@@ -319,6 +318,7 @@ fn check_capabilities(found: &mut FaultList, reader: &Reader) {
         (reader.manual_entry_verification_value, "manual-entry-verification-value", Capability::TypedVerificationValue),
         (reader.tip_entry.is_some(), "tip-entry", Capability::TipEntry),
         (reader.tip_percentages.is_some(), "tip-percentages", Capability::TipEntry),
+        (reader.prompts.is_some(), "prompts", Capability::AmountEntry),
         (reader.extended_apdu_capability.is_some(), "extended-apdu-capability", Capability::LongCommands),
     ];
     for (is_set, key, needed) in is_set {

@@ -41,7 +41,7 @@ impl MiuraSettings {
             magstripe_mode: None,
             manual_entry: section.manual_entry.then_some(manual_entry),
             extended_apdu_capability: section.extended_apdu_capability.clone(),
-            prompts: section.prompts,
+            prompts: section.prompts.unwrap_or_default(),
             tip_entry: section.tip_entry.unwrap_or_default(),
         }
     }

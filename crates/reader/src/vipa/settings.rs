@@ -35,7 +35,7 @@ impl VipaSettings {
             pin_host: vipa.pin_host,
             acquirer: vipa.acquirer,
             manual_entry: vipa.manual_entry_screen.filter(|_| section.manual_entry),
-            prompts: section.prompts,
+            prompts: section.prompts.unwrap_or_default(),
         }
     }
 }

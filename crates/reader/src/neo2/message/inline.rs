@@ -8,8 +8,7 @@
 //! ```
 //!
 //! A1 and C1 are never BER lengths, because a BER length begins with at most 83 (EMV Book 3, Annex B). For the same
-//! reason 81 to 83 are never markers. So this walker and [`tlv`](pos_terms::emv::tlv) read a list without markers in
-//! the same way.
+//! reason 81 to 83 are never markers. So this walker and [`tlv`] read a list without markers in the same way.
 
 use pos_terms::emv::{Tag, Tlv, TlvError, tlv};
 

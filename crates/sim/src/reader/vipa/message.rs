@@ -68,7 +68,7 @@ impl From<Failure> for StatusWord {
     }
 }
 
-/// A received command: CLA INS P1 P2 [Lc data] [Le].
+/// A received command: `CLA INS P1 P2 [Lc data] [Le]`.
 #[derive(Clone, Copy)]
 pub(super) struct Command<'a> {
     /// CLA and INS.
