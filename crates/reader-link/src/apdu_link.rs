@@ -20,9 +20,9 @@ pub const MAX_APDU: usize = 0xFE;
 /// Minimum length of the APDU part of a packet (LEN), in bytes.
 pub const MIN_APDU: usize = 2;
 /// Maximum length of a packet: NAD, PCB, LEN, APDU, LRC.
-pub const MAX_PACKET: usize = 3 + MAX_APDU + 1;
+pub const MAX_PACKET: usize = HEAD + MAX_APDU + 1;
 /// Minimum length of a packet.
-pub const MIN_PACKET: usize = 3 + MIN_APDU + 1;
+pub const MIN_PACKET: usize = HEAD + MIN_APDU + 1;
 /// Maximum length of a command's data: one packet, minus CLA INS P1 P2 and Lc (readers: 2.1).
 pub const MAX_COMMAND_DATA: usize = MAX_APDU - 4 - 1;
 /// Maximum length of a command to a device with extended APDUs: CLA INS P1 P2, three bytes of Lc, and the data, in
@@ -34,6 +34,9 @@ pub const MAX_EXTENDED_DATA: usize = MAX_EXTENDED_COMMAND - 4 - 3;
 /// about 600 bytes, and an encrypted value has at most 1024. A peer cannot make the decoder keep more than this for
 /// each NAD.
 pub const MAX_MESSAGE: usize = 4096;
+
+/// Length of the bytes before the APDU part: NAD, PCB, LEN.
+pub const HEAD: usize = 3;
 
 const PCB_CHAINED: u8 = 0x01;
 /// VIPA only: the payload is encrypted with a key of the line, which this agent does not hold.
@@ -189,15 +192,15 @@ impl Decoder {
     fn scan(&mut self, last: bool, on: &mut impl FnMut(Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
-            match look(&self.input[at..], self.profile) {
-                Look::Incomplete if !last => break,
+            match first_packet(&self.input[at..], self.profile) {
+                FirstPacket::Incomplete if !last => break,
                 // Only one byte is dropped, even if a whole packet has a wrong LRC. If its LEN is wrong, a valid packet
                 // may begin inside it.
-                Look::Incomplete | Look::Wrong => {
+                FirstPacket::Incomplete | FirstPacket::Wrong => {
                     self.dropped += 1;
                     at += 1;
                 }
-                Look::Packet { nad, pcb, len } => {
+                FirstPacket::Packet { nad, pcb, len } => {
                     if self.dropped > 0 {
                         self.report_dropped(on);
                         self.break_chains(on);
@@ -206,8 +209,9 @@ impl Decoder {
                         Nad::Reader => &mut self.reader,
                         Nad::Base => &mut self.base,
                     };
-                    chain.packet(nad, pcb, &self.input[at + 3..at + 3 + len], on);
-                    at += 3 + len + 1;
+                    let apdu = at + HEAD..at + HEAD + len;
+                    chain.packet(nad, pcb, &self.input[apdu], on);
+                    at += HEAD + len + 1;
                 }
             }
         }
@@ -244,34 +248,66 @@ impl Drop for Decoder {
     }
 }
 
-/// The result of a check of the start of the input.
-enum Look {
+/// The start of received bytes, as [`first_packet`] finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstPacket {
+    /// More bytes are needed.
     Incomplete,
+    /// No packet begins here.
     Wrong,
-    Packet { nad: Nad, pcb: u8, len: usize },
+    /// A packet with a correct LRC. Its APDU part begins after [`HEAD`] bytes.
+    Packet {
+        /// The part of the device.
+        nad: Nad,
+        /// The PCB.
+        pcb: u8,
+        /// The length of the APDU part.
+        len: usize,
+    },
 }
 
-fn look(bytes: &[u8], profile: Profile) -> Look {
+/// Returns whether more packets of the message follow the packet with this PCB.
+#[must_use]
+pub const fn has_more(pcb: u8) -> bool {
+    pcb & PCB_CHAINED != 0
+}
+
+/// Returns whether the packet with this PCB belongs to a message without a preceding command.
+#[must_use]
+pub const fn is_unsolicited(pcb: u8) -> bool {
+    pcb & PCB_UNSOLICITED != 0
+}
+
+/// Finds the packet at the start of received bytes.
+#[must_use]
+pub fn first_packet(bytes: &[u8], profile: Profile) -> FirstPacket {
     let nad = match bytes.first() {
         Some(1) => Nad::Reader,
         Some(2) => Nad::Base,
-        Some(_) => return Look::Wrong,
-        None => return Look::Incomplete,
+        Some(_) => return FirstPacket::Wrong,
+        None => return FirstPacket::Incomplete,
     };
     let pcb = match bytes.get(1) {
         Some(pcb) if pcb & !profile.pcb_bits() == 0 => *pcb,
-        Some(_) => return Look::Wrong,
-        None => return Look::Incomplete,
+        Some(_) => return FirstPacket::Wrong,
+        None => return FirstPacket::Incomplete,
     };
     let len = match bytes.get(2) {
         Some(len) if (MIN_APDU..=MAX_APDU).contains(&usize::from(*len)) => usize::from(*len),
-        Some(_) => return Look::Wrong,
-        None => return Look::Incomplete,
+        Some(_) => return FirstPacket::Wrong,
+        None => return FirstPacket::Incomplete,
     };
-    match bytes.get(..3 + len + 1) {
-        Some(packet) if lrc(packet) == 0 => Look::Packet { nad, pcb, len },
-        Some(_) => Look::Wrong,
-        None => Look::Incomplete,
+    match bytes.get(..HEAD + len + 1) {
+        Some(packet) if lrc(packet) == 0 => FirstPacket::Packet { nad, pcb, len },
+        Some(_) => FirstPacket::Wrong,
+        None => FirstPacket::Incomplete,
+    }
+}
+
+/// Sets the LRC of a whole packet whose APDU part was changed.
+pub fn renew_lrc(packet: &mut [u8]) {
+    if let Some((check, rest)) = packet.split_last_mut() {
+        *check = lrc(rest);
     }
 }
 
@@ -301,8 +337,7 @@ enum ChainState {
 
 impl Chain {
     fn packet(&mut self, nad: Nad, pcb: u8, apdu: &[u8], on: &mut impl FnMut(Received<'_>)) {
-        let unsolicited = pcb & PCB_UNSOLICITED != 0;
-        let more = pcb & PCB_CHAINED != 0;
+        let (unsolicited, more) = (is_unsolicited(pcb), has_more(pcb));
         if pcb & PCB_ENCRYPTED != 0 {
             // A message with one unreadable packet is useless.
             self.clear();

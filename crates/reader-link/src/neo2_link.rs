@@ -21,7 +21,7 @@ const VIVOPAY_V3: [u8; HEADER] = *b"ViVOpayV3\0";
 /// The length of a header, with its zero byte.
 const HEADER: usize = 10;
 /// Header, CMD, SUB or STATUS, LEN.
-const HEAD: usize = HEADER + 4;
+pub const HEAD: usize = HEADER + 4;
 const CRC: usize = 2;
 
 /// Maximum length of a frame's data. LEN could name 65,535 bytes. The longest known answer has a chip's elements (about
@@ -150,11 +150,7 @@ pub fn encode_frame(direction: Neo2Direction, frame: &Neo2Frame<'_>) -> Result<E
     for part in [&header.bytes()[..], &[command, sub_or_status, high, low], data] {
         out.extend_from_slice(part).map_err(|_| too_long)?;
     }
-    let check = crc(&out);
-    let check = match direction {
-        Neo2Direction::Command => check.to_le_bytes(),
-        Neo2Direction::Response => check.to_be_bytes(),
-    };
+    let check = check_bytes(crc(&out), direction);
     out.extend_from_slice(&check).map_err(|_| too_long)?;
     Ok(out)
 }
@@ -203,15 +199,15 @@ impl Neo2Decoder {
     fn scan(&mut self, last: bool, on: &mut impl FnMut(Neo2Received<'_>)) {
         let mut at = 0;
         while at < self.input.len() {
-            match look(&self.input[at..], self.direction) {
-                Look::Incomplete if !last => break,
+            match first_frame(&self.input[at..], self.direction) {
+                FirstFrame::Incomplete if !last => break,
                 // Only one byte is dropped, even if a whole frame has a wrong CRC. If its LEN is wrong, a valid frame
                 // may begin inside it.
-                Look::Incomplete | Look::Wrong => {
+                FirstFrame::Incomplete | FirstFrame::Wrong => {
                     self.dropped += 1;
                     at += 1;
                 }
-                Look::Frame { header, length } => {
+                FirstFrame::Frame { header, length } => {
                     self.report_dropped(on);
                     let data = at + HEAD..at + HEAD + length;
                     on(Neo2Received::Frame(Neo2Frame {
@@ -246,42 +242,74 @@ impl Drop for Neo2Decoder {
     }
 }
 
-/// The result of a check of the start of the input.
-enum Look {
+/// The start of received bytes, as [`first_frame`] finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstFrame {
+    /// More bytes are needed.
     Incomplete,
+    /// No frame begins here.
     Wrong,
-    Frame { header: HeaderKind, length: usize },
+    /// A frame with a correct CRC. Its data begin after [`HEAD`] bytes.
+    Frame {
+        /// The header.
+        header: HeaderKind,
+        /// The length of the data.
+        length: usize,
+    },
 }
 
-fn look(bytes: &[u8], direction: Neo2Direction) -> Look {
+/// Finds the frame at the start of received bytes.
+#[must_use]
+pub fn first_frame(bytes: &[u8], direction: Neo2Direction) -> FirstFrame {
     let begin = &bytes[..bytes.len().min(HEADER)];
     let Some(header) = HeaderKind::ALL.into_iter().find(|header| header.bytes().starts_with(begin)) else {
-        return Look::Wrong;
+        return FirstFrame::Wrong;
     };
     let Some(&[high, low]) = bytes.get(HEAD - 2..HEAD).and_then(|length| length.first_chunk()) else {
-        return Look::Incomplete;
+        return FirstFrame::Incomplete;
     };
     let length = usize::from(u16::from_be_bytes([high, low]));
     if length > MAX_DATA {
-        return Look::Wrong;
+        return FirstFrame::Wrong;
     }
     match bytes.get(..HEAD + length + CRC) {
-        Some(frame) if is_correct(frame, direction) => Look::Frame { header, length },
-        Some(_) => Look::Wrong,
-        None => Look::Incomplete,
+        Some(frame) if is_correct(frame, direction) => FirstFrame::Frame { header, length },
+        Some(_) => FirstFrame::Wrong,
+        None => FirstFrame::Incomplete,
+    }
+}
+
+/// Returns the length of a frame with so many bytes of data.
+#[must_use]
+pub const fn frame_length(data: usize) -> usize {
+    HEAD + data + CRC
+}
+
+/// Returns CMD, and SUB or STATUS, of a frame that [`first_frame`] has found.
+#[must_use]
+pub fn codes(frame: &[u8]) -> [u8; 2] {
+    frame.get(HEADER..).and_then(|codes| codes.first_chunk()).copied().unwrap_or_default()
+}
+
+/// Sets the CRC of a whole frame whose data were changed.
+pub fn renew_crc(frame: &mut [u8], direction: Neo2Direction) {
+    if let Some((checked, check)) = frame.split_last_chunk_mut::<CRC>() {
+        *check = check_bytes(crc(checked), direction);
+    }
+}
+
+fn check_bytes(crc: u16, direction: Neo2Direction) -> [u8; CRC] {
+    match direction {
+        Neo2Direction::Command => crc.to_le_bytes(),
+        Neo2Direction::Response => crc.to_be_bytes(),
     }
 }
 
 fn is_correct(frame: &[u8], direction: Neo2Direction) -> bool {
     let Some((checked, check)) = frame.split_last_chunk::<CRC>() else { return false };
     let right = crc(checked);
-    match direction {
-        Neo2Direction::Command => *check == right.to_le_bytes(),
-        Neo2Direction::Response if frame.get(HEADER) == Some(&CALL_BACK) => {
-            *check == right.to_be_bytes() || *check == right.to_le_bytes()
-        }
-        Neo2Direction::Response => *check == right.to_be_bytes(),
-    }
+    let is_call_back = direction == Neo2Direction::Response && frame.get(HEADER) == Some(&CALL_BACK);
+    *check == check_bytes(right, direction) || (is_call_back && *check == right.to_le_bytes())
 }
 
 /// CRC-16/CCITT-FALSE: polynomial 1021, start FFFF, not reflected, no final XOR (readers: 4.1).

@@ -86,13 +86,18 @@ pub fn each<'a>(body: &'a [u8], see: &mut impl FnMut(tlv::Tlv<'a>)) -> Result<()
         for object in tlv::walk(bytes) {
             let object = object?;
             see(object);
-            if object.tag.is_constructed() && object.tag != ATR {
+            if has_objects(object.tag) {
                 level(object.value, depth + 1, see)?;
             }
         }
         Ok(())
     }
     level(body, 0, see)
+}
+
+/// Returns whether the value of the tag is a list of objects.
+pub(crate) fn has_objects(tag: Tag) -> bool {
+    tag.is_constructed() && tag != ATR
 }
 
 /// Returns a text from outside as printable ASCII, at most 32 characters.

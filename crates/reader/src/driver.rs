@@ -11,6 +11,7 @@ use super::session::ReaderSession;
 use super::vipa::{self, VipaSettings};
 use crate::capability::Capability;
 use crate::config::{self, ReaderProtocol, SredForm};
+use crate::recording::RecordedWire;
 
 pub use super::outbox::{Frame, PortAction};
 
@@ -47,11 +48,22 @@ impl ReaderFamily {
     }
 
     /// Creates a session with a reader of this family.
-    pub(super) fn session(self, settings: ReaderSettings) -> ReaderSession {
+    #[must_use]
+    pub fn session(self, settings: ReaderSettings) -> ReaderSession {
         match self {
             Self::Miura(miura) => ReaderSession::new(settings, miura),
             Self::Vipa(vipa) => ReaderSession::new(settings, vipa),
             Self::Neo2(neo2) => ReaderSession::new(settings, neo2),
+        }
+    }
+
+    /// Returns the family's line for a recording.
+    #[must_use]
+    pub fn recorded_wire(&self) -> &'static dyn RecordedWire {
+        match self {
+            Self::Miura(_) => &miura::RECORDING,
+            Self::Vipa(_) => &vipa::RECORDING,
+            Self::Neo2(_) => &neo2::RECORDING,
         }
     }
 }

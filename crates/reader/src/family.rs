@@ -15,6 +15,7 @@ use crate::card_answer::{ApplicationChoice, CardElements, TransactionAnswer};
 use crate::card_read::{self, SwipedCard, UnusableSwipe};
 use crate::config::TipEntry;
 use crate::outbox::Frame;
+use crate::recording::RecordedWire;
 use crate::{Arm, ConfigFile, LocalTime, ReaderLanguage};
 use pos_reader_link::apdu_link::EncodeError;
 use pos_terms::card::{MAX_SEALED, MaskedPan, SealedCard, SealedPin, Wiped};
@@ -40,6 +41,8 @@ pub struct FamilyParts {
     pub listener: Box<dyn Listener>,
     /// Writes commands.
     pub speaker: Box<dyn Speaker>,
+    /// Removes card data from a recording.
+    pub recording: &'static dyn RecordedWire,
 }
 
 /// Cuts received bytes into messages. It keeps unfinished messages, with a limit, and wipes them.

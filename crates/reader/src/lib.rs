@@ -38,6 +38,7 @@ use pos_terms::transaction::SaleNumber;
 
 mod apdu;
 mod apdu_framing;
+mod apdu_recording;
 pub mod capability;
 pub mod card_answer;
 pub mod card_read;
@@ -55,6 +56,7 @@ pub mod neo2;
 mod outbox;
 pub mod port;
 mod reasons;
+pub mod recording;
 pub mod session;
 mod settings;
 mod typed_amount;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pos_reader_link::apdu_link;
 
+use super::family::CommandFrames;
 use super::{ReaderEvent, ReaderIdentity, ReaderProgress, Unready};
 use pos_terms::transaction::SaleNumber;
 
@@ -41,6 +42,8 @@ pub(super) struct Outbox {
     /// The port's name for reports.
     port: String,
     actions: VecDeque<PortAction>,
+    /// The names of the commands whose frames are unsent, one for each frame.
+    names: VecDeque<&'static str>,
     /// The latest [`Unready`] that was reported, if no [`ReaderEvent::Ready`] came after it.
     told: Option<Unready>,
     failures: u32,
@@ -51,16 +54,30 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn new(port: String) -> Self {
-        Self { port, actions: VecDeque::new(), told: None, failures: 0, floods: 0, flooded_at: Duration::ZERO }
+        Self {
+            port,
+            actions: VecDeque::new(),
+            names: VecDeque::new(),
+            told: None,
+            failures: 0,
+            floods: 0,
+            flooded_at: Duration::ZERO,
+        }
     }
 
-    /// Returns the next action.
-    pub(super) fn poll(&mut self) -> Option<PortAction> {
-        self.actions.pop_front()
+    /// Returns the next action, and the name of the command whose frame it sends.
+    pub(super) fn poll(&mut self) -> Option<(PortAction, &'static str)> {
+        let action = self.actions.pop_front()?;
+        let name = if matches!(action, PortAction::Write(_)) { self.names.pop_front() } else { None };
+        Some((action, name.unwrap_or_default()))
     }
 
-    pub(super) fn write(&mut self, frame: Frame) {
-        self.actions.push_back(PortAction::Write(frame));
+    /// Sends the frames of a command.
+    pub(super) fn write(&mut self, name: &'static str, frames: CommandFrames) {
+        for frame in frames {
+            self.names.push_back(name);
+            self.actions.push_back(PortAction::Write(frame));
+        }
     }
 
     pub(super) fn report(&mut self, event: ReaderEvent) {
@@ -115,6 +132,7 @@ impl Outbox {
 
     /// Drops unsent frames and keeps the events for the agent.
     pub(super) fn forget_unsent(&mut self) {
+        self.names.clear();
         self.actions.retain(|action| matches!(action, PortAction::Report(_)));
     }
 }

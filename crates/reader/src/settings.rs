@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::LocalTime;
 use crate::config::ReaderFlowControl;
+use crate::recording::RecordingSink;
 use pos_daemon::wire::Connector;
 use pos_terms::emv::Tag;
 
@@ -29,6 +30,8 @@ pub struct ReaderSettings {
     pub language: ReaderLanguage,
     /// `true` to ask only for identity and keys, and to set nothing.
     pub identity_only: bool,
+    /// Takes a recording of the session, if one is wanted ([`crate::recording`]).
+    pub recording: Option<RecordingSink>,
     /// The stream, if the caller provides it instead of a `port`.
     pub way: Option<Connector>,
 }
@@ -102,6 +105,7 @@ impl ReaderSettings {
             clock: Arc::new(|| None),
             language: ReaderLanguage::default(),
             identity_only: false,
+            recording: None,
             way: None,
         }
     }

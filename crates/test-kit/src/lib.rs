@@ -34,6 +34,8 @@ pub mod page_shop;
 pub mod program;
 // A shop's server that uses the simulated gateway.
 pub mod shop_client;
+// Recordings of readers, played to a session.
+pub mod recording;
 // Traces of reader sessions.
 pub mod trace;
 // The words of VIPA's traces.

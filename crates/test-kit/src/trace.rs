@@ -13,17 +13,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::recording::{self, Recorded};
 use crate::{neo2_trace, vipa_trace};
 
 use pos_reader::driver::PortAction;
 use pos_reader::miura::MiuraSettings;
 use pos_reader::miura::message::MpiCommand;
 use pos_reader::neo2::Neo2Settings;
+use pos_reader::recording::RECORDING_ENDS;
 use pos_reader::session::ReaderSession;
 use pos_reader::vipa::VipaSettings;
 use pos_reader::{
-    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, ReaderSettings, TypeAmount,
-    Unready,
+    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderFamily, ReaderOrder, ReaderSettings,
+    TypeAmount, Unready,
 };
 use pos_reader_link::apdu_link::{Nad, chain};
 use pos_terms::money::{Amount, Currency};
@@ -73,17 +75,17 @@ pub fn apdu(mut packets: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A new session, and the words of its traces. The tests set defaults for missing settings.
-pub struct Setup(ReaderSession, Words);
+pub struct Setup(ReaderSettings, ReaderFamily, Words);
 
 impl From<ReaderSettings> for Setup {
     fn from(settings: ReaderSettings) -> Self {
-        Self(ReaderSession::new(settings, MiuraSettings::default()), MIURA)
+        Self(settings, ReaderFamily::Miura(MiuraSettings::default()), MIURA)
     }
 }
 
 impl From<MiuraSettings> for Setup {
     fn from(miura: MiuraSettings) -> Self {
-        Self(ReaderSession::new(settings(), miura), MIURA)
+        Self(settings(), ReaderFamily::Miura(miura), MIURA)
     }
 }
 
@@ -101,13 +103,13 @@ impl From<Neo2Settings> for Setup {
 
 impl From<(ReaderSettings, Neo2Settings)> for Setup {
     fn from((settings, neo2): (ReaderSettings, Neo2Settings)) -> Self {
-        Self(ReaderSession::new(settings, neo2), neo2_trace::WORDS)
+        Self(settings, ReaderFamily::Neo2(neo2), neo2_trace::WORDS)
     }
 }
 
 impl From<(ReaderSettings, VipaSettings)> for Setup {
     fn from((settings, vipa): (ReaderSettings, VipaSettings)) -> Self {
-        Self(ReaderSession::new(settings, vipa), vipa_trace::WORDS)
+        Self(settings, ReaderFamily::Vipa(vipa), vipa_trace::WORDS)
     }
 }
 
@@ -236,14 +238,19 @@ pub struct Player {
     pub session: ReaderSession,
     pub now: Duration,
     words: Words,
+    /// What the session is made of, and its recording. The recording is played at the end.
+    setup: (ReaderSettings, ReaderFamily),
+    recorded: Recorded,
     /// The last [`ReaderEvent::KeysLeft`]. The command `keys` checks it separately, because it follows every card.
     keys: Option<(Option<u64>, Option<u64>)>,
 }
 
 impl Player {
     pub fn new(setup: impl Into<Setup>) -> Self {
-        let Setup(session, words) = setup.into();
-        Self { session, now: Duration::ZERO, words, keys: None }
+        let Setup(settings, family, words) = setup.into();
+        let recorded = Recorded::default();
+        let session = family.clone().session(recorded.settings(settings.clone()));
+        Self { session, now: Duration::ZERO, words, setup: (settings, family), recorded, keys: None }
     }
 
     /// Returns a peer after start-up.
@@ -338,6 +345,18 @@ impl Player {
             PortAction::Report(event) => format!("! {}", describe(&event)),
             PortAction::Reopen { after } => format!("reopen {}", after.as_secs_f64()),
         })
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        let text = self.recorded.text();
+        // A flood is longer than a recording.
+        let is_whole = !text.trim_end().ends_with(RECORDING_ENDS);
+        if is_whole && !std::thread::panicking() {
+            let (settings, family) = self.setup.clone();
+            recording::play(&text, settings, family);
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 
 mod listener;
 pub mod message;
+mod recording;
 mod settings;
 mod speaker;
 
@@ -22,12 +23,14 @@ use crate::family::{Family, FamilyParts};
 use pos_reader_link::apdu_link::Profile;
 
 pub use crate::session::ReaderSession as MiuraSession;
+pub(crate) use recording::RECORDING;
 pub use settings::{ManualEntry, MiuraSettings};
 pub use speaker::CAPABILITIES;
 
 impl Family for MiuraSettings {
     fn parts(self) -> FamilyParts {
         FamilyParts {
+            recording: &RECORDING,
             framing: Box::new(ApduFraming::new(Profile::Miura)),
             listener: Box::new(listener::MiuraListener::new(&self)),
             speaker: Box::new(speaker::MiuraSpeaker(self)),

@@ -21,18 +21,21 @@
 mod framing;
 mod listener;
 pub mod message;
+mod recording;
 mod settings;
 mod speaker;
 
 use crate::family::{Family, FamilyParts};
 
 pub use crate::session::ReaderSession as Neo2Session;
+pub(crate) use recording::RECORDING;
 pub use settings::Neo2Settings;
 pub use speaker::CAPABILITIES;
 
 impl Family for Neo2Settings {
     fn parts(self) -> FamilyParts {
         FamilyParts {
+            recording: &RECORDING,
             framing: Box::new(framing::Neo2Framing::default()),
             listener: Box::new(listener::Neo2Listener),
             speaker: Box::new(speaker::Neo2Speaker(self)),

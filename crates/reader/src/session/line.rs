@@ -122,7 +122,7 @@ impl ReaderLine {
             && let Ok(command) = self.speaker.encode(&ReaderQuestion::CardStatus, self.extended)
         {
             debug!(name = command.name, at = ?now, "command");
-            command.frames.into_iter().for_each(|frame| self.out.write(frame));
+            self.out.write(command.name, command.frames);
         }
     }
 
@@ -137,7 +137,7 @@ impl ReaderLine {
             && let Ok(command) = self.speaker.encode(&ReaderQuestion::Abort(running), self.extended)
         {
             debug!(name = command.name, "command");
-            command.frames.into_iter().for_each(|frame| self.out.write(frame));
+            self.out.write(command.name, command.frames);
         }
         self.abort = Some(now + ABORT_ANSWER);
     }
@@ -158,7 +158,7 @@ impl ReaderLine {
 
     /// Answers a question of the reader, which does not end the awaited command.
     pub(super) fn reply(&mut self, frames: CommandFrames) {
-        frames.into_iter().for_each(|frame| self.out.write(frame));
+        self.out.write("reply", frames);
     }
 
     /// Takes the command that is answered.
@@ -185,7 +185,7 @@ impl ReaderLine {
             debug!(name, bytes = frames.iter().map(|frame| frame.len()).sum::<usize>(), "command");
             self.pending =
                 Some(PendingAnswer { purpose, name, deadline: now + patience, disturbed: false, may_stay_out: false });
-            frames.into_iter().for_each(|frame| self.out.write(frame));
+            self.out.write(name, frames);
         }
     }
 

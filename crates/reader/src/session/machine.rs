@@ -83,7 +83,7 @@ impl SessionMachine {
         self.line.reopen_after_flood(now);
     }
 
-    pub(super) fn poll(&mut self) -> Option<PortAction> {
+    pub(super) fn poll(&mut self) -> Option<(PortAction, &'static str)> {
         self.line.out.poll()
     }
 

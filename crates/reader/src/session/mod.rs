@@ -43,6 +43,7 @@ use self::machine::SessionMachine;
 use crate::family::{Family, FamilyParts, Framed, Framing, Listener};
 use crate::flood::ReaderAllowance;
 use crate::outbox::PortAction;
+use crate::recording::SessionRecorder;
 use crate::{ReaderOrder, ReaderSettings};
 
 /// The silence after which an unfinished message is dropped. A whole packet of Miura takes 22 ms at 115200 baud, but a
@@ -57,24 +58,28 @@ pub struct ReaderSession {
     /// The reader's remaining allowance of messages and bytes.
     allowance: ReaderAllowance,
     machine: SessionMachine,
+    recorder: Option<SessionRecorder>,
 }
 
 impl ReaderSession {
     /// Creates a session whose port is not open yet. Open the port, then call [`Self::opened`].
     #[must_use]
-    pub fn new(settings: ReaderSettings, family: impl Family) -> Self {
-        let FamilyParts { framing, listener, speaker } = family.parts();
+    pub fn new(mut settings: ReaderSettings, family: impl Family) -> Self {
+        let FamilyParts { framing, listener, speaker, recording } = family.parts();
+        let recorder = SessionRecorder::of(&mut settings, recording);
         Self {
             framing,
             listener,
             silence_at: None,
             allowance: ReaderAllowance::default(),
             machine: SessionMachine::new(settings, speaker),
+            recorder,
         }
     }
 
     /// Records that the port is open.
     pub fn opened(&mut self, now: Duration) {
+        self.record(|recorder| recorder.opened(now));
         self.forget_bytes();
         self.allowance.fill(now);
         self.machine.opened(now);
@@ -82,12 +87,14 @@ impl ReaderSession {
 
     /// Records that the port could not be opened, or that the other end closed it.
     pub fn closed(&mut self, cause: &str) {
+        self.record(|recorder| recorder.closed(cause));
         self.forget_bytes();
         self.machine.closed(cause);
     }
 
     /// Takes an order from the agent.
     pub fn order(&mut self, order: ReaderOrder, now: Duration) {
+        self.record(|recorder| recorder.ordered(&order, now));
         self.allowance.fill(now);
         self.machine.order(order, now);
         self.machine.go_on(now);
@@ -99,11 +106,12 @@ impl ReaderSession {
             // The port will be closed, so the bytes are not used.
             return;
         }
+        self.record(|recorder| recorder.received(bytes, now));
         let mut messages = 0;
-        let Self { framing, listener, machine, .. } = self;
+        let Self { framing, listener, machine, recorder, .. } = self;
         framing.feed(bytes, &mut |framed| {
             messages += 1;
-            take(machine, &mut **listener, framed, now);
+            take(machine, &mut **listener, recorder, framed, now);
         });
         if !self.allowance.take(messages, bytes.len(), now) {
             self.forget_bytes();
@@ -115,9 +123,11 @@ impl ReaderSession {
 
     /// Handles the passing of [`Self::deadline`]. Before the deadline it does nothing.
     pub fn timeout(&mut self, now: Duration) {
+        self.record(|recorder| recorder.passed(now));
         if self.silence_at.is_some_and(|at| at <= now) {
-            let Self { framing, listener, machine, .. } = self;
-            framing.silence(&mut |framed| take(machine, &mut **listener, framed, now));
+            self.record(SessionRecorder::silence);
+            let Self { framing, listener, machine, recorder, .. } = self;
+            framing.silence(&mut |framed| take(machine, &mut **listener, recorder, framed, now));
             self.silence_at = None;
         }
         self.machine.timeout(now);
@@ -132,7 +142,13 @@ impl ReaderSession {
 
     /// Returns the next action.
     pub fn poll(&mut self) -> Option<PortAction> {
-        self.machine.poll()
+        let (action, command) = self.machine.poll()?;
+        self.record(|recorder| recorder.did(&action, command));
+        Some(action)
+    }
+
+    fn record(&mut self, what: impl FnOnce(&mut SessionRecorder)) {
+        self.recorder.as_mut().map(what);
     }
 
     fn forget_bytes(&mut self) {
@@ -142,7 +158,13 @@ impl ReaderSession {
     }
 }
 
-fn take(machine: &mut SessionMachine, listener: &mut dyn Listener, framed: Framed<'_>, now: Duration) {
+fn take(
+    machine: &mut SessionMachine,
+    listener: &mut dyn Listener,
+    recorder: &mut Option<SessionRecorder>,
+    framed: Framed<'_>,
+    now: Duration,
+) {
     match framed {
         Framed::Message(message) => {
             if machine.starts_up() {
@@ -150,6 +172,9 @@ fn take(machine: &mut SessionMachine, listener: &mut dyn Listener, framed: Frame
             }
             debug!(bytes = message.bytes.len(), unsolicited = message.unsolicited, "message");
             let heard = listener.read(&message, machine.awaited());
+            if let Some(recorder) = recorder {
+                recorder.meant(&heard);
+            }
             machine.heard(heard, now);
         }
         Framed::Fault { fault, may_be_a_message } => machine.fault(fault, may_be_a_message, now),

@@ -13,6 +13,7 @@
 
 mod listener;
 pub mod message;
+mod recording;
 mod settings;
 mod speaker;
 
@@ -21,12 +22,14 @@ use crate::family::{Family, FamilyParts};
 use pos_reader_link::apdu_link::Profile;
 
 pub use crate::session::ReaderSession as VipaSession;
+pub(crate) use recording::RECORDING;
 pub use settings::{SredForm, VipaSettings};
 pub use speaker::CAPABILITIES;
 
 impl Family for VipaSettings {
     fn parts(self) -> FamilyParts {
         FamilyParts {
+            recording: &RECORDING,
             framing: Box::new(ApduFraming::new(Profile::Vipa)),
             listener: Box::new(listener::VipaListener::new(self.sred_form)),
             speaker: Box::new(speaker::VipaSpeaker(self)),

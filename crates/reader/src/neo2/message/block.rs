@@ -15,7 +15,9 @@ use super::attribution::Cipher;
 const BEGIN: u8 = 0x02;
 const END: u8 = 0x03;
 /// Before and after the fields: 02 and LEN, then XOR, sum and 03.
-const FRAME: usize = 3 + 3;
+const FRAME: usize = 3 + END_LENGTH;
+/// XOR, sum and 03.
+const END_LENGTH: usize = 3;
 
 /// Track status: the options are there.
 const STATUS_OPTIONS: u8 = 0x40;
@@ -42,6 +44,8 @@ const SERIAL: usize = 10;
 /// The fields of a block that the driver uses.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct StripeBlock<'a> {
+    /// The bytes before the tracks.
+    pub head: &'a [u8],
     /// The encode type, such as 80 for a bank card. UNCERTAIN: C0 for a typed card.
     pub kind: u8,
     /// The card has a chip, as its service code says.
@@ -59,7 +63,7 @@ pub struct StripeBlock<'a> {
 // This is card data, although masked or sealed, so `Debug` shows only lengths.
 impl std::fmt::Debug for StripeBlock<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { kind, has_chip, masked, encrypted, ksn, is_aes } = self;
+        let Self { head: _, kind, has_chip, masked, encrypted, ksn, is_aes } = self;
         let (masked, encrypted) = (masked.map(<[u8]>::len), encrypted.map(<[u8]>::len));
         let ksn = ksn.is_some();
         write!(f, "Block({kind:02X}, chip {has_chip}, {masked:?}, {encrypted:?}, ksn {ksn}, aes {is_aes})")
@@ -96,12 +100,11 @@ impl<'a> StripeBlock<'a> {
     /// Returns the first fault. A field is returned only if the check bytes are right.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BlockFault> {
         let (fields, check) = fields_of(bytes)?;
-        let xor = fields.iter().fold(0, |xor, byte| xor ^ byte);
-        let sum = fields.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-        if check != [xor, sum] {
+        if check != check_of(fields) {
             return Err(BlockFault::Check);
         }
         let mut rest = fields;
+        let before = |rest: &[u8]| &bytes[..bytes.len() - rest.len() - END_LENGTH];
         let [kind, status, one, two, three, clear, sealed] = take_array(&mut rest)?;
         let lengths = [one, two, three].map(usize::from);
         let options = if status & STATUS_OPTIONS == 0 {
@@ -110,6 +113,7 @@ impl<'a> StripeBlock<'a> {
             let [count] = take_array(&mut rest)?;
             take(&mut rest, usize::from(count))?
         };
+        let head = before(rest);
         let option = options.first().copied().unwrap_or(0);
         if option & OPTION_OTHER_CIPHER != 0 {
             return Err(BlockFault::Cipher);
@@ -144,19 +148,34 @@ impl<'a> StripeBlock<'a> {
         if !rest.is_empty() && option & OPTION_MAC == 0 {
             return Err(BlockFault::Fields);
         }
-        Ok(Self { kind, has_chip: clear & CLEAR_CHIP != 0, masked, encrypted, ksn, is_aes })
+        Ok(Self { head, kind, has_chip: clear & CLEAR_CHIP != 0, masked, encrypted, ksn, is_aes })
     }
 }
 
 /// Returns the fields of a block and its check bytes.
-fn fields_of(bytes: &[u8]) -> Result<(&[u8], [u8; 2]), BlockFault> {
+fn fields_of(bytes: &[u8]) -> Result<(&[u8], (u8, u8)), BlockFault> {
     let (&[begin, low, high], rest) = bytes.split_first_chunk().ok_or(BlockFault::Frame)?;
     let (fields, &[xor, sum, end]) = rest.split_last_chunk().ok_or(BlockFault::Frame)?;
     let length = usize::from(u16::from_le_bytes([low, high]));
     if begin != BEGIN || end != END || length != fields.len() || bytes.len() != FRAME + length {
         return Err(BlockFault::Frame);
     }
-    Ok((fields, [xor, sum]))
+    Ok((fields, (xor, sum)))
+}
+
+/// Makes the check bytes of a block again, whose fields were changed.
+pub(in crate::neo2) fn renew_check(block: &mut [u8]) {
+    if let Ok((fields, _)) = fields_of(block) {
+        let (xor, sum) = check_of(fields);
+        let at = block.len() - END_LENGTH;
+        (block[at], block[at + 1]) = (xor, sum);
+    }
+}
+
+/// Returns XOR and sum of the fields.
+fn check_of(fields: &[u8]) -> (u8, u8) {
+    let xor = fields.iter().fold(0, |xor, byte| xor ^ byte);
+    (xor, fields.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)))
 }
 
 /// Takes the KSN. With AES it is the last field, so what is left tells its length. UNCERTAIN: that AES DUKPT has its 12

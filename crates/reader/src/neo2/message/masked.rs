@@ -73,7 +73,7 @@ fn is_card_data(tag: Tag) -> bool {
 }
 
 /// Returns whether a tag's value is a track in ASCII.
-fn is_text_track(tag: Tag) -> bool {
+pub(in crate::neo2) fn is_text_track(tag: Tag) -> bool {
     matches!(
         tag,
         tag::TRACK1_EQUIVALENT

@@ -33,6 +33,7 @@ pub use answer::{
     parse_clock, text,
 };
 pub use attribution::{Attribution, AttributionFault, Cipher, Interface, split};
+pub(super) use block::renew_check;
 pub use block::{BlockFault, StripeBlock};
 pub use call_back::{CallBack, DisplayLine, DisplayMode, DisplayRequest, LineContent};
 pub use card_answer::{ErrorData, Neo2CardAnswer};
@@ -40,6 +41,7 @@ pub use command::{ManualFlags, Neo2Command, StandardMessage};
 pub use error::Neo2MessageError;
 pub use icc::icc_data;
 pub use inline::{ElementForm, InlineElement, each};
+pub(super) use masked::is_text_track;
 pub use masked::{has_clear_card_data, masked_block_pan, masked_pan};
 pub use sealed::{EncryptedElement, EncryptedElements, SealError, sred_block};
 pub use single::SingleValue;

@@ -53,7 +53,7 @@ tags! {
 const TEMPLATES: [Tag; 6] = [GROUP, DATA_RECORD, DISCRETIONARY_DATA, Tag(0xFF_8101), Tag(0xFF_8102), Tag(0xFF_8103)];
 
 /// Returns whether the tag's value is a list of elements.
-pub(super) fn is_template(tag: Tag) -> bool {
+pub(in crate::neo2) fn is_template(tag: Tag) -> bool {
     let begins_with_ff = matches!(tag.0, 0xFF00..=0xFFFF | 0xFF_0000..=0xFF_FFFF | 0xFF00_0000..);
     tag.is_constructed() && (!begins_with_ff || TEMPLATES.contains(&tag))
 }
