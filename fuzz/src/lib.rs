@@ -22,6 +22,7 @@ pub mod pbm;
 pub mod printer_status;
 pub mod reader_script;
 pub mod reconcile_csv;
+mod recording;
 pub mod till_requests;
 pub mod timetable;
 pub mod tlv;

@@ -2,6 +2,8 @@
 //! messages. Every message that can be read as a command can be written again, in one packet or several. Typed input is
 //! either an amount within limits or no amount.
 
+use super::recording;
+use pos_reader::config::ReaderProtocol;
 use pos_reader::keys;
 use pos_reader::miura::message::{
     ConfigurationAnswer, DeviceInfoAnswer, MpiCommand, TransactionAnswer, TypedCardAnswer, UnsolicitedMessage,
@@ -12,6 +14,7 @@ use pos_reader_link::apdu_link::{Decoder, MAX_MESSAGE, Received};
 /// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
+    recording::holds(ReaderProtocol::MiuraMpi, usize::from(cut).max(1), bytes);
     let whole = decode(std::iter::once(bytes));
     assert_eq!(decode(bytes.chunks(usize::from(cut).max(1))), whole);
     for message in whole {

@@ -2,6 +2,8 @@
 //! the same frames. Every frame that can be read as a command can be written again. Sealed data have the length of
 //! their cipher, and what goes to the issuer holds no card data.
 
+use super::recording;
+use pos_reader::config::ReaderProtocol;
 use pos_reader::keys;
 use pos_reader::neo2::message::{
     CallBack, EncryptionSwitch, KeyInfoAnswer, KsnAnswer, ManualCardAnswer, Neo2CardAnswer, Neo2Command, Neo2PinAnswer,
@@ -18,6 +20,7 @@ type Owned = (HeaderKind, u8, u8, Vec<u8>);
 /// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
+    recording::holds(ReaderProtocol::IdtechNeo2, usize::from(cut).max(1), bytes);
     for direction in [Neo2Direction::Command, Neo2Direction::Response] {
         let whole = decode(direction, std::iter::once(bytes));
         assert_eq!(decode(direction, bytes.chunks(usize::from(cut).max(1))), whole);

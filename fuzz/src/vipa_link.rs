@@ -2,7 +2,9 @@
 //! gives the same messages. Every message that can be read as a command can be written again. What goes to the issuer
 //! holds no card data.
 
+use super::recording;
 use pos_reader::card_read::for_host;
+use pos_reader::config::ReaderProtocol;
 use pos_reader::family::OwnTag;
 use pos_reader::keys;
 use pos_reader::vipa::SredForm;
@@ -16,6 +18,7 @@ use pos_terms::emv::{Tag, tlv};
 /// Checks that the conditions above hold for these bytes. The first byte determines the split of the others.
 pub fn holds(input: &[u8]) {
     let Some((&cut, bytes)) = input.split_first() else { return };
+    recording::holds(ReaderProtocol::VerifoneVipa, usize::from(cut).max(1), bytes);
     let whole = decode(std::iter::once(bytes));
     assert_eq!(decode(bytes.chunks(usize::from(cut).max(1))), whole);
     for message in whole {

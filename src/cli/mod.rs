@@ -136,7 +136,7 @@ enum Verb {
     Setup(Box<setup::Setup>),
     /// Answer the page that sets up a new terminal (systemd does this on a board without a configuration)
     FirstBoot(Box<first_boot::FirstBoot>),
-    /// Find out which card reader is connected, without the agent
+    /// Find out which card reader is connected, or record it, without the agent
     Reader(reader::Reader),
     /// List the known boards, or show a board's ports, udev rules, unit and file
     Boards(boards::Boards),

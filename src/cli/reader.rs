@@ -1,5 +1,7 @@
 //! `pos-agent reader`: what a technician does with a card reader without the agent. `identify` finds out which family
-//! of readers answers at a port.
+//! of readers answers at a port. `trace` records a reader.
+
+mod trace;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -22,6 +24,8 @@ pub(super) struct Reader {
 enum ReaderVerb {
     /// Find out which family of readers answers at a port, and at which line speed
     Identify(Identify),
+    /// Read one card without charging it, and print each frame with its meaning, without card data
+    Trace(trace::Trace),
 }
 
 /// Arguments.
@@ -54,6 +58,7 @@ impl Reader {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
         match self.verb {
             ReaderVerb::Identify(verb) => verb.run().await,
+            ReaderVerb::Trace(verb) => verb.run().await,
         }
     }
 }

@@ -77,6 +77,18 @@ pub fn read(path: &Path) -> Result<Config, Error> {
     parse(&text, path)
 }
 
+/// Returns the file's section `[reader]` as TOML for a recording, with a dummy as its port.
+///
+/// # Errors
+/// Fails like [`read`].
+pub fn reader_section(path: &Path) -> Result<String, Error> {
+    let (text, _) = text(path)?;
+    let file: toml::Table = text.parse().unwrap_or_default();
+    let mut reader = file.get("reader").and_then(toml::Value::as_table).cloned().unwrap_or_default();
+    reader.insert("port".to_owned(), "/dev/recording".into());
+    Ok(toml::Table::from_iter([("reader".to_owned(), reader.into())]).to_string())
+}
+
 /// Parses the text of a file. `name` is only for the error.
 ///
 /// # Errors

@@ -13,6 +13,7 @@
 //! | `logging` | destination and level of the log |
 //! | `starts` | a start that fails again and again, or as the wrong user |
 //! | `operator` | `pos-agent operator`, and verbs that need an operator's sign-in |
+//! | `reader_trace` | `pos-agent reader trace` with each family of readers |
 //! | `memory` | another process of the same user cannot read the agent's memory |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
@@ -29,5 +30,6 @@ mod help;
 mod logging;
 mod memory;
 mod operator;
+mod reader_trace;
 mod setup;
 mod starts;

@@ -24,6 +24,7 @@
 //! | `sim_neo2` | the simulated NEO2 reader, byte by byte, without the driver |
 //! | `sim_vipa` | the simulated VIPA reader, byte by byte, without the driver |
 //! | `reader_pair` | driver and simulated reader over a real pty |
+//! | `recordings` | recordings of readers, played to a session without the reader |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
@@ -42,6 +43,7 @@ mod neo2_faults;
 mod neo2_link;
 mod neo2_session;
 mod reader_pair;
+mod recordings;
 mod sim_neo2;
 mod sim_reader;
 mod sim_vipa;

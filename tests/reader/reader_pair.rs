@@ -17,6 +17,7 @@ use pos_sim::reader::{AbortRace, CardEntry, Dukpt, Family, Key, Options, Reader,
 use pos_terms::card::{CardFacts, Cvm, EntryMode, FirstAnswer, Presented};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
+use pos_test_kit::recording::{self, Recorded};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::Receiver;
@@ -81,6 +82,45 @@ struct Pair {
     sale: u64,
     /// The last [`ReaderEvent::KeysLeft`]. One follows every card.
     keys: (Option<u64>, Option<u64>),
+    /// What the driver is made of, its recording, and the sealed data that must not be in it.
+    setup: (ReaderSettings, ReaderFamily),
+    recorded: Recorded,
+    sealed: Vec<Vec<u8>>,
+}
+
+/// A recording of every test has no card data, and plays to a session without the reader.
+impl Drop for Pair {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        let text = recorded_until_the_last_input(&self.recorded.text());
+        for (name, ..) in SALES {
+            let pan = card(name).unwrap().pan;
+            assert!(!text.contains(pan) && !text.contains(&hex::encode(pan)), "{name} is in the recording");
+        }
+        for sealed in &self.sealed {
+            for window in sealed
+                .windows(8)
+                .flat_map(|bytes| [hex::encode_upper(bytes), hex::encode_upper(hex::encode_upper(bytes))])
+            {
+                assert!(!text.contains(&window), "sealed data are in the recording");
+            }
+        }
+        let (settings, family) = self.setup.clone();
+        recording::play_beginning(&text, settings, family);
+    }
+}
+
+/// Cuts a recording before its last input, whose effects may be incomplete because the driver still runs.
+fn recorded_until_the_last_input(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_input = |line: &&str| -> bool {
+        let what = line.split_whitespace().nth(1).unwrap_or_default();
+        !line.starts_with('#') && matches!(what, "open" | "close" | "order" | "timer" | "<" | "<?" | "<0" | "<!")
+    };
+    let last = lines.iter().rposition(is_input).unwrap_or_default();
+    lines[..last].join("\n")
 }
 
 impl Pair {
@@ -96,9 +136,17 @@ impl Pair {
         let reader = start(options).await.unwrap();
         let place = reader.place();
         let port = if place.starts_with('/') || place.contains("://") { place } else { format!("tcp://{place}") };
+        Self::at(reader, port, driven, family)
+    }
+
+    /// Opens the driver at a port.
+    fn at(reader: Reader, port: String, driven: Family, family: ReaderFamily) -> Self {
         let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) };
-        let (handle, events) = spawn(settings, family);
-        Self { family: driven, reader, handle, events, sale: 0, keys: (None, None) }
+        let recorded = Recorded::default();
+        let (handle, events) = spawn(recorded.settings(settings.clone()), family.clone());
+        let (sale, keys, sealed) = Default::default();
+        let setup = (settings, family);
+        Self { family: driven, reader, handle, events, sale, keys, setup, recorded, sealed }
     }
 
     async fn ready(options: Options) -> Self {
@@ -122,7 +170,15 @@ impl Pair {
             };
             match event.expect("a task") {
                 ReaderEvent::KeysLeft { card, pin } => self.keys = (card, pin),
-                event => return event,
+                event => {
+                    if let ReaderEvent::Card { presented, .. } = &event {
+                        // A VIPA reader's initial value comes first and is no secret.
+                        let iv = if self.family == Family::Vipa { 8 } else { 0 };
+                        self.sealed.extend(presented.card.data.expose().get(iv..).map(<[u8]>::to_vec));
+                        self.sealed.extend(presented.pin.as_ref().map(|pin| pin.block.expose().to_vec()));
+                    }
+                    return event;
+                }
             }
         }
     }
@@ -399,9 +455,7 @@ async fn unplugged_while_the_card_is_read_and_plugged_in_again(family: Family) {
     let folder = tempfile::tempdir().unwrap();
     let link = folder.path().join("reader");
     let reader = start(Options { link: Some(link.clone()), ..options(family) }).await.unwrap();
-    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
-    let (handle, events) = spawn(settings, driver_of(family));
-    let mut pair = Pair { family, reader, handle, events, sale: 0, keys: (None, None) };
+    let mut pair = Pair::at(reader, link.to_str().unwrap().to_owned(), family, driver_of(family));
     assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for _ in 0..2 {
         let (_, _presented) = pair.present("tap", CardEntry::Tap).await;
@@ -532,9 +586,7 @@ async fn unplugged_in_every_step_and_back_at_another_tty(family: Family) {
     let link = folder.path().join("reader");
     let reader = start(options(family)).await.unwrap();
     std::os::unix::fs::symlink(reader.place(), &link).unwrap();
-    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(link.to_str().unwrap()) };
-    let (handle, events) = spawn(settings, driver_of(family));
-    let mut pair = Pair { family, reader, handle, events, sale: 0, keys: (None, None) };
+    let mut pair = Pair::at(reader, link.to_str().unwrap().to_owned(), family, driver_of(family));
     assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     for (n, step) in (1..).zip(["idle", "armed", "PIN", "typing", "card in the slot"]) {
         // A NEO2 reader takes no amounts, and reports no card in the slot.
@@ -648,9 +700,7 @@ async fn a_wrong_pin_is_seen_with_the_tries_left(family: Family) {
 async fn of_a_list_that_the_reader_gives_away_the_first_application_is_taken() {
     let reader = start(Options { tcp: Some(([127, 0, 0, 1], 0).into()), ..Options::default() }).await.unwrap();
     let port = format!("tcp://{}", asking_for_the_list(reader.place()).await);
-    let settings = ReaderSettings { clock: Arc::new(|| Some(AT)), ..ReaderSettings::new(port) };
-    let (handle, events) = spawn(settings, ReaderFamily::default());
-    let mut pair = Pair { family: Family::Miura, reader, handle, events, sale: 0, keys: (None, None) };
+    let mut pair = Pair::at(reader, port, Family::Miura, ReaderFamily::default());
     assert!(matches!(pair.next().await, ReaderEvent::Ready(_)));
     let (steps, presented) = pair.present("chip-choice", CardEntry::Insert).await;
     assert!(!steps.contains(&ReaderProgress::ChoosingApplication), "{steps:?}");

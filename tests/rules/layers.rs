@@ -136,8 +136,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // It names what the readers of the configured protocol cannot do.
     ("cli::check", &["config", "reader"]),
-    // It asks a reader while no agent uses its port.
-    ("cli::reader", &["config", "board", "reader"]),
+    // It asks a reader while no agent uses its port. A recording reads one card, for an amount.
+    ("cli::reader", &["config", "board", "reader", "card", "money", "transaction"]),
     // It shows a code and tries the devices before there is an agent.
     ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.
@@ -151,8 +151,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// The families of readers, each of which is a folder of `reader`. The next constant is the only file that names them.
 /// The port, the agent and all other modules use only the interface that all families share.
 const READER_FAMILIES: &[&str] = &["miura", "neo2", "vipa"];
-/// The folder of `reader` with the rules of every family. It names no family.
-const READER_SESSION: &str = "session";
+/// The folders of `reader` with the rules and the recordings of every family. They name no family.
+const READER_SHARED: [&str; 2] = ["session", "recording"];
 const READER_ENTRANCE: &[&str] = &["reader", "driver"];
 
 /// Modules that one module must not use although the table permits their parent. Only `till` adds an interface for
@@ -250,7 +250,7 @@ fn only_the_driver_names_a_family_of_readers() {
     for folder in folders.filter(|entry| entry.path().is_dir()) {
         let name = folder.file_name().to_string_lossy().into_owned();
         assert!(
-            READER_FAMILIES.contains(&name.as_str()) || name == READER_SESSION,
+            READER_FAMILIES.contains(&name.as_str()) || READER_SHARED.contains(&name.as_str()),
             "crates/reader/src/{name}: a family is named in READER_FAMILIES"
         );
     }
@@ -258,8 +258,8 @@ fn only_the_driver_names_a_family_of_readers() {
 
 #[test]
 fn a_family_of_readers_has_no_circle_of_files() {
-    for folder in READER_FAMILIES.iter().chain([&READER_SESSION]) {
-        has_no_circle(&Path::new("crates/reader/src").join(folder), 5);
+    for folder in READER_FAMILIES.iter().chain(&READER_SHARED) {
+        has_no_circle(&Path::new("crates/reader/src").join(folder), 4);
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::LocalTime;
-use crate::config::ReaderFlowControl;
+use crate::config::{self, ReaderFlowControl};
 use crate::recording::RecordingSink;
 use pos_daemon::wire::Connector;
 use pos_terms::emv::Tag;
@@ -92,6 +92,19 @@ impl ReaderLanguage {
 }
 
 impl ReaderSettings {
+    /// Creates settings from the configuration's section. The clock is not trusted.
+    #[must_use]
+    pub fn of(section: &config::Reader) -> Self {
+        Self {
+            baud: section.baud(),
+            flow_control: section.flow_control,
+            // The check of the configuration refuses all other codes.
+            language: ReaderLanguage::from_code(&section.language).unwrap_or_default(),
+            serials: section.serials.clone(),
+            ..Self::new(section.port.as_str())
+        }
+    }
+
     /// Creates settings with the defaults: 115200 baud, masked data left out, an untrusted clock, and English.
     #[must_use]
     pub fn new(port: impl Into<String>) -> Self {

@@ -9,8 +9,7 @@ use std::time::Duration;
 use pos_reader::config::Reader;
 use pos_reader::recording::{CardDataFill, LineRewriter, MessageKind};
 use pos_reader::{
-    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderFamily, ReaderLanguage, ReaderOrder, ReaderSettings,
-    TypeAmount,
+    AmountToType, Arm, Completion, EntryRequest, LocalTime, ReaderFamily, ReaderOrder, ReaderSettings, TypeAmount,
 };
 use pos_terms::money::{Amount, Currency};
 use serde::Deserialize;
@@ -50,10 +49,7 @@ pub fn play_file(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let (head, lines) = text.split_once("\n---\n").expect("the configuration, then ---");
     let Head { reader } = toml::from_str(head).unwrap();
-    let language = ReaderLanguage::from_code(&reader.language).unwrap_or_default();
-    let serials = reader.serials.clone();
-    let settings = ReaderSettings { language, serials, ..ReaderSettings::new("recording") };
-    play(lines, settings, ReaderFamily::of(&reader));
+    play(lines, ReaderSettings::of(&reader), ReaderFamily::of(&reader));
 }
 
 /// Plays the lines of a recording.
@@ -61,6 +57,15 @@ pub fn play_file(path: &Path) {
 /// # Panics
 /// Panics at the first line that the session does not keep.
 pub fn play(lines: &str, settings: ReaderSettings, family: ReaderFamily) {
+    let more = play_beginning(lines, settings, family);
+    assert_eq!(more, Vec::<String>::new(), "after the end of the recording");
+}
+
+/// Plays the lines of a recording that was cut. Returns what the session does after its end.
+///
+/// # Panics
+/// Panics at the first line that the session does not keep.
+pub fn play_beginning(lines: &str, settings: ReaderSettings, family: ReaderFamily) -> Vec<String> {
     let lines: Vec<RecordedLine<'_>> =
         lines.lines().enumerate().filter_map(|(n, line)| RecordedLine::read(n + 1, line)).collect();
     let clock: VecDeque<_> = lines.iter().filter(|line| line.what == "clock").map(|line| time(line.rest)).collect();
@@ -96,8 +101,7 @@ pub fn play(lines: &str, settings: ReaderSettings, family: ReaderFamily) {
         let expected_text = format!("{} {}", expected.what, expected.rest);
         assert_eq!(found.as_deref(), Some(&*expected_text), "line {} of the recording", expected.number);
     }
-    let more = outputs.next().map(|line| line.rest);
-    assert_eq!(more, None, "after the end of the recording");
+    outputs.map(|line| line.rest.to_owned()).collect()
 }
 
 /// Returns the bytes of each line from the reader, with a dummy in place of sealed data.

@@ -37,17 +37,11 @@ const REFUND: u8 = 0x20;
 /// family of readers has.
 pub(in crate::agent) fn reader_settings(config: &Config, clock: &Clock) -> pos_reader::ReaderSettings {
     let clock = clock.clone();
-    let section = &config.reader;
     pos_reader::ReaderSettings {
-        baud: section.baud(),
-        flow_control: section.flow_control,
         icc_masked_tags: config.gateway.send_masked_tags,
         icc_private_tags: config.gateway.private_tags(),
         clock: Arc::new(move || clock.for_the_reader()),
-        // The configuration check refuses all other codes.
-        language: pos_reader::ReaderLanguage::from_code(&section.language).unwrap_or_default(),
-        serials: section.serials.clone(),
-        ..pos_reader::ReaderSettings::new(section.port.as_str())
+        ..pos_reader::ReaderSettings::of(&config.reader)
     }
 }
 

@@ -10,6 +10,8 @@ use pos_terms::emv::{Tag, pan, tag, tlv};
 const MASKED_RUN: usize = 8;
 /// The number of digits of a track after its separator that are recorded: expiry date and service code.
 const AFTER_SEPARATOR: usize = 7;
+/// Minimum length of a value that a note shows as a text. A shorter one is a number more often.
+const SHORTEST_TEXT: usize = 4;
 /// Maximum number of bytes of a value in a note.
 const NOTED: usize = 64;
 
@@ -126,7 +128,7 @@ impl fmt::Display for RecordedPart<'_> {
             (_, Some(recorded)) => {
                 f.write_str(": ")?;
                 let shown = &recorded[..length.min(NOTED)];
-                if !shown.is_empty() && shown.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+                if shown.len() >= SHORTEST_TEXT && shown.iter().all(|byte| matches!(byte, b' '..=b'~')) {
                     write!(f, "\"{}\"", String::from_utf8_lossy(shown))?;
                 } else {
                     f.write_str(&hex::encode_upper(shown))?;
@@ -207,8 +209,10 @@ const EMV: &[KnownElement] = &[
     (tag::ISSUER_CODE_TABLE_INDEX, "issuer code table", Kept),
     (tag::APPLICATION_PREFERRED_NAME, "application preferred name", Kept),
     (Tag(0x9F15), "merchant category", Kept),
+    (Tag(0x9F16), "merchant identifier", Kept),
     (tag::TERMINAL_COUNTRY_CODE, "terminal country", Kept),
     (Tag(0x9F1B), "floor limit", Kept),
+    (Tag(0x9F1C), "terminal identifier", Kept),
     (tag::IFD_SERIAL_NUMBER, "serial number of the reader", Kept),
     (tag::TRACK1_DISCRETIONARY, "track 1 discretionary data", Hidden),
     (tag::TRACK2_DISCRETIONARY, "track 2 discretionary data", Hidden),
@@ -232,6 +236,10 @@ const EMV: &[KnownElement] = &[
     (tag::TRACK1_CLEAR, "clear track 1", Hidden),
     (tag::TRACK2_CLEAR, "clear track 2", Hidden),
     (tag::TRACK3_CLEAR, "clear track 3", Hidden),
+    (Tag(0xE2), "the card asks for a decision", Inside),
+    (Tag(0xE3), "the card approves", Inside),
+    (Tag(0xE4), "the card goes online", Inside),
+    (Tag(0xE5), "the card declines", Inside),
 ];
 
 #[cfg(test)]

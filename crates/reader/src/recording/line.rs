@@ -106,6 +106,8 @@ pub struct LinePiece {
     pub kind: MessageKind,
     /// The content of the message that ends here, one line for each part.
     pub notes: Vec<String>,
+    /// `true` if a message ends here.
+    pub ends: bool,
 }
 
 /// Removes card data from a reader's bytes.
@@ -123,6 +125,7 @@ struct HeldPiece {
     bytes: Zeroizing<Vec<u8>>,
     kind: MessageKind,
     notes: Vec<String>,
+    ends: bool,
     /// The place of the data, until they are rewritten.
     unfinished: Option<Range<usize>>,
     sender: u8,
@@ -159,9 +162,9 @@ impl LineRewriter {
                 FirstPiece::Frame { length, data, sender, unsolicited, codes, more } => {
                     self.hide(|held| held.sender == sender && held.unsolicited != unsolicited);
                     let bytes = Zeroizing::new(self.input[at..at + length].to_vec());
-                    let (kind, notes) = Default::default();
+                    let (kind, notes, ends) = Default::default();
                     let unfinished = Some(data);
-                    self.held.push_back(HeldPiece { bytes, kind, notes, unfinished, sender, unsolicited });
+                    self.held.push_back(HeldPiece { bytes, kind, notes, ends, unfinished, sender, unsolicited });
                     at += length;
                     if !more {
                         self.finish(sender, codes);
@@ -197,8 +200,8 @@ impl LineRewriter {
 
     /// Returns the next piece. The message to which it belongs has ended.
     pub fn pop(&mut self) -> Option<LinePiece> {
-        let HeldPiece { bytes, kind, notes, .. } = self.held.pop_front_if(|held| held.unfinished.is_none())?;
-        Some(LinePiece { bytes: bytes.to_vec(), kind, notes })
+        let HeldPiece { bytes, kind, notes, ends, .. } = self.held.pop_front_if(|held| held.unfinished.is_none())?;
+        Some(LinePiece { bytes: bytes.to_vec(), kind, notes, ends })
     }
 
     /// Adds bytes that belong to no frame. They may be card data of a damaged frame, so they are recorded as zeros.
@@ -212,8 +215,8 @@ impl LineRewriter {
         if count > 0 {
             let notes = vec!["bytes of no frame".to_owned()];
             let bytes = Zeroizing::new(vec![0; count]);
-            let (kind, unfinished, unsolicited) = Default::default();
-            self.held.push_back(HeldPiece { bytes, kind, notes, unfinished, sender: NO_SENDER, unsolicited });
+            let (kind, ends, unfinished, unsolicited) = Default::default();
+            self.held.push_back(HeldPiece { bytes, kind, notes, ends, unfinished, sender: NO_SENDER, unsolicited });
         }
     }
 
@@ -264,7 +267,7 @@ impl LineRewriter {
             rest = later;
         }
         if let Some(last) = frames.last_mut() {
-            (last.kind, last.notes) = (kind, notes);
+            (last.kind, last.notes, last.ends) = (kind, notes, true);
         }
     }
 }

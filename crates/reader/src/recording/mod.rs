@@ -19,7 +19,6 @@ mod line;
 mod words;
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -90,14 +89,14 @@ impl SessionRecorder {
         self.waiting.extend((0..frames).map(|_| WaitingLine::Frame(now)));
         if self.waiting.len() > MAX_WAITING {
             self.line.give_up();
+            self.write();
         }
-        self.write();
     }
 
-    /// Records the meaning of the last message.
+    /// Records the meaning of the next message that was received.
     pub(crate) fn meant(&mut self, meaning: &MessageMeaning<'_>) {
-        self.waiting.push_back(WaitingLine::Text(format!("#   means: {}", words::of_meaning(meaning))));
-        self.write();
+        self.write_message();
+        self.out.write(&format!("#   means: {}", words::of_meaning(meaning)));
     }
 
     /// Records that a silence has ended an unfinished message.
@@ -127,28 +126,45 @@ impl SessionRecorder {
         self.write();
     }
 
-    fn write(&mut self) {
+    /// Writes the lines up to an unfinished message.
+    pub(crate) fn write(&mut self) {
+        while self.write_message() {}
+    }
+
+    /// Writes the lines up to the end of a message. Returns whether there was a message.
+    fn write_message(&mut self) -> bool {
         while let Some(first) = self.waiting.front() {
+            let mut ends = false;
             match first {
                 WaitingLine::Text(line) => self.out.write(line),
                 WaitingLine::Frame(at) => {
-                    let Some(LinePiece { bytes, kind, notes }) = self.line.pop() else { return };
-                    let kind = match kind {
-                        MessageKind::Sealed => "<",
-                        MessageKind::Malformed => "<?",
-                        MessageKind::Zeros => "<0",
-                        MessageKind::Clear => "<!",
-                    };
-                    let mut line = format!("{} {kind} {}", seconds(*at), hex::encode_upper(&bytes));
-                    for note in notes {
-                        let _ = write!(line, "\n#   {note}");
-                    }
-                    self.out.write(&line);
+                    let Some(piece) = self.line.pop() else { return false };
+                    ends = piece.ends;
+                    self.out.write(&received_line(*at, &piece));
                 }
             }
             self.waiting.pop_front();
+            if ends {
+                return true;
+            }
         }
+        false
     }
+}
+
+fn received_line(at: Duration, piece: &LinePiece) -> String {
+    let kind = match piece.kind {
+        MessageKind::Sealed => "<",
+        MessageKind::Malformed => "<?",
+        MessageKind::Zeros => "<0",
+        MessageKind::Clear => "<!",
+    };
+    let mut line = format!("{} {kind} {}", seconds(at), hex::encode_upper(&piece.bytes));
+    for note in &piece.notes {
+        line.push_str("\n#   ");
+        line.push_str(note);
+    }
+    line
 }
 
 fn seconds(at: Duration) -> String {

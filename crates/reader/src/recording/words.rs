@@ -6,7 +6,7 @@ use crate::family::{
 };
 use crate::keys;
 use crate::{AmountToType, EntryRequest, LocalTime, ReaderEvent, ReaderOrder, Unready};
-use pos_terms::card::{Presented, SealedCard, SealedPin};
+use pos_terms::card::{Cvm, Presented, SealedCard, SealedPin};
 
 /// Returns a time as YYMMDDhhmmss.
 pub(super) fn of_time(at: &LocalTime) -> String {
@@ -53,7 +53,8 @@ pub(super) fn of_order(order: &ReaderOrder) -> String {
 pub(super) fn of_event(event: &ReaderEvent) -> String {
     match event {
         ReaderEvent::Ready(identity) => {
-            format!("ready: {} {} {}, PIN key {}", identity.serial, identity.model, identity.firmware, identity.pin_key)
+            let pin_key = yes(Some(identity.pin_key));
+            format!("ready: {} {} {}, PIN key {pin_key}", identity.serial, identity.model, identity.firmware)
         }
         // The names of ports and the system's texts differ from one board to another.
         ReaderEvent::Unready(Unready::Absent { .. }) => "unready: the port is not open".to_owned(),
@@ -63,7 +64,7 @@ pub(super) fn of_event(event: &ReaderEvent) -> String {
         ReaderEvent::Progress { sale, progress } => format!("{sale} {progress:?}"),
         ReaderEvent::Language { sale, language } => format!("{sale} language {}", language.code()),
         ReaderEvent::Card { sale, presented } => format!("{sale} card: {}", of_card(presented)),
-        ReaderEvent::KeysLeft { card, pin } => format!("keys left: card {card:?}, PIN {pin:?}"),
+        ReaderEvent::KeysLeft { card, pin } => format!("keys left: card {}, PIN {}", number(*card), number(*pin)),
         ReaderEvent::Typed { sale, amount } => match amount {
             Ok(Some(amount)) => format!("{sale} typed {amount}"),
             Ok(None) => format!("{sale} typed no tip"),
@@ -73,7 +74,7 @@ pub(super) fn of_event(event: &ReaderEvent) -> String {
         ReaderEvent::Completed { sale, verdict, facts, scripts_dropped } => {
             let cryptogram = facts.as_ref().and_then(|facts| facts.cryptogram.as_ref());
             let kind = cryptogram.map_or("no cryptogram".to_owned(), |cryptogram| format!("{:?}", cryptogram.kind));
-            format!("{sale} completed: {verdict:?}, {kind}, scripts left out {scripts_dropped}")
+            format!("{sale} completed: {verdict:?}, {kind}, scripts left out: {}", yes(Some(*scripts_dropped)))
         }
         ReaderEvent::Idle => "idle".to_owned(),
     }
@@ -84,7 +85,8 @@ fn of_card(presented: &Presented) -> String {
     let pan = facts.pan.as_ref().map_or("no number", |pan| pan.as_str());
     let icc = icc.expose().len();
     let (entry, cvm) = (facts.entry, facts.cvm);
-    format!("{entry:?} {pan}, {first_answer:?}, CVM {cvm:?}, {}, {}, {icc} bytes of chip", sealed(card), pin_of(pin))
+    let cvm = cvm.map_or("unknown", Cvm::as_str);
+    format!("{entry:?} {pan}, {first_answer:?}, CVM {cvm}, {}, {}, {icc} bytes of chip", sealed(card), pin_of(pin))
 }
 
 fn sealed(card: &SealedCard) -> String {
@@ -117,6 +119,18 @@ pub(super) fn of_meaning(meaning: &MessageMeaning<'_>) -> String {
     }
 }
 
+fn yes(is: Option<bool>) -> &'static str {
+    match is {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "unknown",
+    }
+}
+
+fn number(number: Option<u64>) -> String {
+    number.map_or("unknown".to_owned(), |number| number.to_string())
+}
+
 fn of_answer(answer: &CommandAnswer<'_>) -> String {
     match answer {
         CommandAnswer::Done => "done".to_owned(),
@@ -126,9 +140,9 @@ fn of_answer(answer: &CommandAnswer<'_>) -> String {
             format!("identity: {serial} {model} {firmware}, {} files{opened}", files.len())
         }
         CommandAnswer::Firmware { model, firmware } => format!("firmware: {model} {firmware}"),
-        CommandAnswer::Keys(KeyStatus { card, pin }) => format!("keys: card {card}, PIN {pin:?}"),
-        CommandAnswer::PinKey(pin) => format!("key: PIN {pin}"),
-        CommandAnswer::Capabilities { extended } => format!("capabilities: long commands {extended}"),
+        CommandAnswer::Keys(KeyStatus { card, pin }) => format!("keys: card {}, PIN {}", yes(Some(*card)), yes(*pin)),
+        CommandAnswer::PinKey(pin) => format!("key: PIN {}", yes(Some(*pin))),
+        CommandAnswer::Capabilities { extended } => format!("capabilities: long commands {}", yes(Some(*extended))),
         CommandAnswer::Files(files) => format!("{} files", files.len()),
         CommandAnswer::Time(at) => format!("clock: {}", of_time(at)),
         CommandAnswer::Card(TransactionAnswer { template, elements, .. }) => {
@@ -140,20 +154,22 @@ fn of_answer(answer: &CommandAnswer<'_>) -> String {
             };
             match elements {
                 Ok(found) => {
-                    let (sealed, pin) = (found.sealed.is_some(), found.pin.is_some());
-                    format!("the card {kind}: sealed data {sealed}, PIN {pin}")
+                    let (sealed, pin) = (yes(Some(found.sealed.is_some())), yes(Some(found.pin.is_some())));
+                    format!("the card {kind}; sealed data: {sealed}, PIN: {pin}")
                 }
                 Err(error) => format!("the card {kind}, but {error}"),
             }
         }
         CommandAnswer::Swiped(swipe) => of_swipe(swipe.is_ok()).to_owned(),
-        CommandAnswer::Pin(PinAnswer::Entered(pin)) => format!("PIN entered, well-formed {}", pin.is_some()),
+        CommandAnswer::Pin(PinAnswer::Entered(pin)) => {
+            format!("PIN entered, well-formed: {}", yes(Some(pin.is_some())))
+        }
         CommandAnswer::Pin(PinAnswer::Cancelled) => "PIN entry cancelled".to_owned(),
         CommandAnswer::Pin(PinAnswer::Bypassed) => "no PIN entered".to_owned(),
         CommandAnswer::Pin(PinAnswer::Failed) => "PIN entry failed".to_owned(),
         CommandAnswer::Typed(TypedCard { pan, is_clear, sealed }) => {
             let pan = pan.as_ref().map_or("no number", |pan| pan.as_str());
-            format!("typed card {pan}, clear {is_clear}, sealed data {}", sealed.is_some())
+            format!("typed card {pan}, clear: {}, sealed data: {}", yes(Some(*is_clear)), yes(Some(sealed.is_some())))
         }
         CommandAnswer::Digits(digits) => format!("{} digits", digits.len()),
         CommandAnswer::Failed(CommandFailure { kind, code, words }) => format!("{code:04X} {words} ({kind:?})"),
@@ -170,7 +186,10 @@ fn of_notice(notice: &ReaderNotice<'_>) -> String {
             }
         }
         ReaderNotice::CancelKey => "the cancel key was pressed".to_owned(),
-        ReaderNotice::Step(step) => format!("step {:?}, PIN tries left {:?}", step.kind, step.tries_left),
+        ReaderNotice::Step(step) => {
+            let tries = number(step.tries_left.map(u64::from));
+            format!("step {:?}, PIN tries left: {tries}", step.kind)
+        }
         ReaderNotice::Restarted => "the reader restarts".to_owned(),
         ReaderNotice::Other => "a notice without a meaning here".to_owned(),
     }

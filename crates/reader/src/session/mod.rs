@@ -113,6 +113,7 @@ impl ReaderSession {
             messages += 1;
             take(machine, &mut **listener, recorder, framed, now);
         });
+        self.record(SessionRecorder::write);
         if !self.allowance.take(messages, bytes.len(), now) {
             self.forget_bytes();
             return self.machine.flooded(now);
