@@ -87,6 +87,9 @@ pub enum Error {
         /// The error in its value.
         cause: MoneyError,
     },
+    /// A reader's family that the program was built without. `config::load` normally refuses such a file first.
+    #[error("[reader] protocol: {0}")]
+    Reader(#[from] pos_reader::FamilyLeftOut),
     /// A journal error.
     #[error(transparent)]
     Journal(#[from] pos_journal::Error),

@@ -8,7 +8,7 @@ use pos_reader::recording::{FirstPiece, LineRewriter, PartContent, RecordedWire}
 
 /// Checks that the conditions above hold for these bytes, in pieces of `size` bytes.
 pub(crate) fn holds(protocol: ReaderProtocol, size: usize, bytes: &[u8]) {
-    let wire = ReaderFamily::plain(protocol).recorded_wire();
+    let wire = ReaderFamily::plain(protocol).expect("every family").recorded_wire();
     let recorded = recorded(wire, bytes, bytes.len().max(1));
     assert_eq!(recorded.len(), bytes.len());
     assert!(self::recorded(wire, bytes, size) == recorded, "a split changes the recording");

@@ -52,7 +52,7 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     let limits = Limits::new(&config.terminal)?;
     let way = surroundings.reader;
     let settings = ReaderSettings { way, ..reader_settings(&config, &clock) };
-    let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
+    let (reader, from_reader) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader)?);
     let (printers, from_printer) = open_printers(&config, surroundings.printer.as_ref());
     let first = can_be_asked_by_date(&config.gateway.assumptions)
         .then(|| first_request(&surroundings.random, clock.monotonic()));

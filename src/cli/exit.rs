@@ -171,6 +171,7 @@ impl From<agent::Error> for Stop {
             agent::Error::Money { .. }
             | agent::Error::SupervisorAbove { .. }
             | agent::Error::Gateway(_)
+            | agent::Error::Reader(_)
             | agent::Error::Sockets(_) => Exit::Config,
             agent::Error::Journal(_) => return Self::coded(ProblemType::Journal, error.to_string()),
             agent::Error::Till(_) => Exit::Io,

@@ -119,9 +119,11 @@ fn keys_left(report: &mut Report<'_>, reader: &ReaderView, limit: u64) {
 
 /// Opens the reader as the agent does. The doctor does not set the reader's clock, but shows its time.
 async fn as_it_says_itself(report: &mut Report<'_>, config: &Config) {
-    let (baud, serials) = (config.reader.baud(), config.reader.serials.clone());
-    let settings = ReaderSettings { baud, serials, ..ReaderSettings::new(config.reader.port.as_str()) };
-    let (_handle, mut events) = pos_reader::spawn(settings, ReaderFamily::of(&config.reader));
+    let family = match ReaderFamily::of(&config.reader) {
+        Ok(family) => family,
+        Err(error) => return report.say_fault(&error.to_string()),
+    };
+    let (_handle, mut events) = pos_reader::spawn(ReaderSettings::of(&config.reader), family);
     while let Some(event) = events.recv().await {
         match event {
             ReaderEvent::Ready(identity) => return ready(report, &identity),

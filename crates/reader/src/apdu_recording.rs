@@ -1,9 +1,10 @@
 //! The recorded line of the families that use [`apdu_link`].
 
+use crate::apdu;
 use crate::family::RawMessage;
-use crate::recording::{FirstPiece, KnownElement, PartContent, RecordedPart, RecordedWire, object_parts};
+use crate::recording::{FirstPiece, KnownElement, PartContent, RecordedPart, RecordedWire, known};
 use pos_reader_link::apdu_link::{self, FirstPacket, HEAD, Nad, Profile};
-use pos_terms::emv::Tag;
+use pos_terms::emv::{Tag, tlv};
 
 /// The line of a family.
 pub(crate) struct ApduRecording {
@@ -57,4 +58,18 @@ impl RecordedWire for ApduRecording {
     fn renew(&self, frame: &mut [u8]) {
         apdu_link::renew_lrc(frame);
     }
+}
+
+/// Calls `see` with the elements of a message, up to the first fault. `own` is the table of the family. Returns whether
+/// the message is well-formed.
+fn object_parts<'a>(body: &'a [u8], own: &[KnownElement], see: &mut dyn FnMut(RecordedPart<'a>)) -> bool {
+    apdu::each(body, &mut |object| see(part(&object, own, apdu::has_objects(object.tag)))).is_ok()
+}
+
+/// Returns an element as a part.
+fn part<'a>(object: &tlv::Tlv<'a>, own: &[KnownElement], has_objects: bool) -> RecordedPart<'a> {
+    let (name, content) = known(object.tag, own);
+    let content = if has_objects { PartContent::Inside } else { content };
+    let head = &object.raw[..object.raw.len() - object.value.len()];
+    RecordedPart { head, tag: Some(object.tag), name, value: object.value, content }
 }

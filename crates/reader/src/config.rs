@@ -248,6 +248,16 @@ impl Default for ReaderPrompts {
 
 /// Checks rules that the types cannot express.
 pub fn check_values(found: &mut FaultList, reader: &Reader) {
+    found.add(check(
+        reader.protocol.is_included(),
+        "reader.protocol",
+        &format!("{} is not possible: this program was built without its readers", reader.protocol.name()),
+        "install the complete program, or build it with this family (packages/README.md)",
+    ));
+    if !reader.protocol.is_included() {
+        // What its readers can do is not known.
+        return;
+    }
     check_port(found, reader);
     if let Some(baud) = reader.baud {
         found.add(within("reader.baud", u64::from(baud), &(u64::from(*BAUD.start())..=u64::from(*BAUD.end()))));

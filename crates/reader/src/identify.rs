@@ -48,13 +48,13 @@ pub enum NoReaderFound {
 /// One attempt: a protocol and a line speed.
 pub type Attempt = (ReaderProtocol, u32);
 
-/// Returns the attempts for a port, in order. Line speeds have a meaning only at a tty. `first` is the speed that the
+/// Returns the attempts for a port, in order. Families that the program was built without are left out. Line speeds have a meaning only at a tty. `first` is the speed that the
 /// board or the caller names for a reader.
 #[must_use]
 pub fn attempts(port: &str, first: Option<u32>) -> Vec<Attempt> {
     let is_tty = !port.contains("://");
     let mut attempts: Vec<Attempt> = Vec::new();
-    for (protocol, _) in ReaderProtocol::ALL {
+    for (protocol, _) in ReaderProtocol::ALL.into_iter().filter(|(protocol, _)| protocol.is_included()) {
         let speeds = protocol.speeds().iter().copied();
         for speed in first.into_iter().chain(speeds).take(if is_tty { usize::MAX } else { 1 }) {
             if !attempts.contains(&(protocol, speed)) {
@@ -85,8 +85,9 @@ pub async fn identify(
 
 /// Asks one family at one speed. Returns `None` if no such reader answers.
 async fn ask(port: &str, protocol: ReaderProtocol, baud: u32) -> Result<Option<FoundReader>, NoReaderFound> {
+    let Some(family) = ReaderFamily::plain(protocol) else { return Ok(None) };
     let settings = ReaderSettings { baud, identity_only: true, ..ReaderSettings::new(port) };
-    let (handle, mut events) = spawn(settings, ReaderFamily::plain(protocol));
+    let (handle, mut events) = spawn(settings, family);
     let found = |identity, card_key| Some(FoundReader { protocol, baud, identity, card_key });
     let answer = async {
         while let Some(event) = events.recv().await {

@@ -30,14 +30,26 @@
 //! each KSN is used only once, and `flood` limits endless sending. `clock_setting` decides when the reader's clock is
 //! set, and `local_time` has the time for the card. `identify` finds out which family answers at a port.
 
+#![cfg_attr(
+    not(all(feature = "miura", feature = "neo2", feature = "vipa")),
+    allow(
+        dead_code,
+        unreachable_pub,
+        reason = "some of the shared parts have only users in families that were left out"
+    )
+)]
+
 use std::time::Duration;
 
 use pos_terms::card::{CardFacts, Presented};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
+#[cfg(any(feature = "miura", feature = "vipa"))]
 mod apdu;
+#[cfg(any(feature = "miura", feature = "vipa"))]
 mod apdu_framing;
+#[cfg(any(feature = "miura", feature = "vipa"))]
 mod apdu_recording;
 pub mod capability;
 pub mod card_answer;
@@ -51,7 +63,9 @@ pub mod identify;
 pub mod keys;
 mod local_time;
 mod masked_pan;
+#[cfg(feature = "miura")]
 pub mod miura;
+#[cfg(feature = "neo2")]
 pub mod neo2;
 mod outbox;
 pub mod port;
@@ -60,9 +74,10 @@ pub mod recording;
 pub mod session;
 mod settings;
 mod typed_amount;
+#[cfg(feature = "vipa")]
 pub mod vipa;
 
-pub use driver::ReaderFamily;
+pub use driver::{FamilyLeftOut, ReaderFamily};
 pub use local_time::LocalTime;
 pub use port::{ReaderGone, ReaderHandle, nobody, spawn, tested};
 pub use reasons::{NoAmount, NoCard, NotEncrypting, Unready};

@@ -49,7 +49,7 @@ pub fn play_file(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let (head, lines) = text.split_once("\n---\n").expect("the configuration, then ---");
     let Head { reader } = toml::from_str(head).unwrap();
-    play(lines, ReaderSettings::of(&reader), ReaderFamily::of(&reader));
+    play(lines, ReaderSettings::of(&reader), ReaderFamily::of(&reader).unwrap());
 }
 
 /// Plays the lines of a recording.

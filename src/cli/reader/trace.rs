@@ -13,8 +13,8 @@ use super::super::exit::{Exit, Stop};
 use super::super::out;
 use crate::config::{self, Config, DEFAULT_PATH};
 use pos_reader::{
-    Arm, CardVerdict, Completion, EntryRequest, LocalTime, ReaderEvent, ReaderFamily, ReaderHandle, ReaderOrder,
-    ReaderProgress, ReaderSettings, Unready, spawn,
+    Arm, CardVerdict, Completion, EntryRequest, FamilyLeftOut, LocalTime, ReaderEvent, ReaderFamily, ReaderHandle,
+    ReaderOrder, ReaderProgress, ReaderSettings, Unready, spawn,
 };
 use pos_terms::card::EntryMode;
 use pos_terms::money::{Amount, Currency};
@@ -85,7 +85,8 @@ impl Trace {
             recording: Some(Arc::new(|line: &str| out::say_lines(line))),
             ..ReaderSettings::of(&config.reader)
         };
-        let (handle, events) = spawn(settings, ReaderFamily::of(&config.reader));
+        let left_out = |error: FamilyLeftOut| Stop::new(Exit::Config, error.to_string());
+        let (handle, events) = spawn(settings, ReaderFamily::of(&config.reader).map_err(left_out)?);
         let mut traced = TracedReader { handle, events, port: config.reader.port.clone() };
         let result = tokio::select! {
             result = traced.follow(arm, if self.approve { APPROVED } else { DECLINED }) => result,

@@ -3,8 +3,7 @@
 
 use std::fmt;
 
-use crate::apdu;
-use pos_terms::emv::{Tag, pan, tag, tlv};
+use pos_terms::emv::{Tag, pan, tag};
 
 /// Maximum number of digits in a row in a masked card number. Issuer numbers have up to eight.
 const MASKED_RUN: usize = 8;
@@ -146,20 +145,7 @@ fn looks_like_pan(value: &[u8]) -> bool {
     pan::is_in(&text) || (!is_text && pan::is_in(&hex::encode_upper(value)))
 }
 
-/// Calls `see` with the elements of a message, up to the first fault. `own` is the table of the family. Returns whether
-/// the message is well-formed.
-pub(crate) fn object_parts<'a>(body: &'a [u8], own: &[KnownElement], see: &mut dyn FnMut(RecordedPart<'a>)) -> bool {
-    apdu::each(body, &mut |object| see(part(&object, own, apdu::has_objects(object.tag)))).is_ok()
-}
-
-/// Returns an element as a part.
-fn part<'a>(object: &tlv::Tlv<'a>, own: &[KnownElement], has_objects: bool) -> RecordedPart<'a> {
-    let (name, content) = known(object.tag, own);
-    let content = if has_objects { PartContent::Inside } else { content };
-    let head = &object.raw[..object.raw.len() - object.value.len()];
-    RecordedPart { head, tag: Some(object.tag), name, value: object.value, content }
-}
-
+/// Returns the name and the content of an element. `own` is the table of the family.
 pub(crate) fn known(tag: Tag, own: &[KnownElement]) -> (&'static str, PartContent) {
     let found = own.iter().chain(EMV).find(|(known, ..)| *known == tag);
     found.map_or(("unknown", PartContent::Hidden), |(_, name, content)| (*name, *content))

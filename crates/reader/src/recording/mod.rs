@@ -28,7 +28,7 @@ use crate::outbox::PortAction;
 use crate::settings::ClockSource;
 use crate::{ReaderOrder, ReaderSettings};
 
-pub(crate) use elements::{KnownElement, known, object_parts};
+pub(crate) use elements::{KnownElement, known};
 pub use elements::{PartContent, RecordedPart};
 pub use line::{CardDataFill, FirstPiece, LinePiece, LineRewriter, MessageKind, RecordedWire};
 
