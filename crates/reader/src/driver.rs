@@ -1,8 +1,8 @@
 //! The selection of a reader's family. Only this file names the families. The configuration names one of them, and the
 //! task that owns the port runs a session with it.
 //!
-//! A new family needs a module next to `miura`, a line in each part of this file, a Cargo feature, and a name in the
-//! configuration. Its settings implement [`Family`](crate::family::Family). A board may leave a family out.
+//! A new family needs a module next to `miura`, a line in each part of this file, and a name in the configuration. Its
+//! settings implement [`Family`](crate::family::Family). It is also a Cargo feature, so that a board may leave it out.
 
 use super::ReaderSettings;
 #[cfg(feature = "miura")]
