@@ -48,9 +48,8 @@ pub enum NoReaderFound {
 /// One attempt: a protocol and a line speed.
 pub type Attempt = (ReaderProtocol, u32);
 
-/// Returns the attempts for a port, in order. Families that the program was built without are left out. Line speeds have
-/// a meaning only at a tty. `first` is the speed that the
-/// board or the caller names for a reader.
+/// Returns the attempts for a port, in order. Families that the program was built without are left out. Line speeds
+/// have a meaning only at a tty. `first` is the speed that the board or the caller names for a reader.
 #[must_use]
 pub fn attempts(port: &str, first: Option<u32>) -> Vec<Attempt> {
     let is_tty = !port.contains("://");
