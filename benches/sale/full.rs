@@ -13,6 +13,8 @@ use pos_journal::Db;
 use pos_terms::transaction::SaleNumber;
 use serde_json::{Value, json};
 
+use pos_sim::reader::Family;
+
 use super::{Agent, Bench, SALES, WARM_UP, median, ms, open_shop};
 
 /// The number of starts per measurement.
@@ -46,7 +48,7 @@ pub(super) fn compare(bench: &Bench, sales: u64) {
 
 #[allow(clippy::float_arithmetic, reason = "a ratio of two times")]
 fn sales_in_turn(bench: &Bench, with: &Path, without: &Path) {
-    let shops = [open_shop(with.to_owned()), open_shop(without.to_owned())];
+    let shops = [open_shop(with.to_owned(), Family::Miura), open_shop(without.to_owned(), Family::Miura)];
     let mut agents = shops.each_ref().map(Agent::start);
     let mut sums = [const { Vec::new() }; 2];
     for n in 0..WARM_UP + SALES {
@@ -72,7 +74,7 @@ fn sales_in_turn(bench: &Bench, with: &Path, without: &Path) {
 
 /// Returns the median time from the program's start to READY=1.
 fn starts(journal: &Path) -> Duration {
-    let shop = open_shop(journal.to_owned());
+    let shop = open_shop(journal.to_owned(), Family::Miura);
     let manager = shop.folder().join("notify");
     let told = UnixDatagram::bind(&manager).expect("the shop's own folder");
     let times = (0..STARTS).map(|_| {

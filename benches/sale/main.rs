@@ -6,11 +6,14 @@
 //! answer's first byte written to CONTINUE's first byte read. The benchmark prints it next to the same measure for a
 //! floor in the same run. The agent is the real program in a separate process.
 //!
+//! `POS_AGENT_BENCH_FAMILIES=1` compares the families of readers instead.
+//!
 //! `POS_AGENT_BENCH_BESIDE` is a command that runs beside the agent, for example a `pos-uplink`. Its environment names
 //! the agent's socket: `POS_AGENT_SOCKET`.
 
 #![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark measures and prints")]
 
+mod families;
 mod floor;
 mod full;
 
@@ -22,7 +25,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pos_sim::gateway::{self, Mode};
-use pos_sim::reader::{CardEntry, WaitsFor, card};
+use pos_sim::reader::{self, CardEntry, Family, WaitsFor, card};
 use pos_sim::shop::{Options, Shop};
 use tokio::runtime::Runtime;
 
@@ -44,6 +47,9 @@ const PAGE: usize = 4096;
 
 fn main() {
     let bench = Bench { waiting: runtime() };
+    if std::env::var_os("POS_AGENT_BENCH_FAMILIES").is_some() {
+        return families::compare(&bench);
+    }
     if let Ok(sales) = std::env::var("POS_AGENT_BENCH_SALES") {
         return full::compare(&bench, sales.parse().expect("POS_AGENT_BENCH_SALES is a number"));
     }
@@ -94,7 +100,7 @@ impl Bench {
     /// Measures the agent with its journal in `folder`, and the floor with the same simulators.
     fn measure(&self, folder: &Path) -> Measured {
         let folder = tempfile::tempdir_in(folder).expect("a writable folder");
-        let shop = open_shop(folder.path().join("journal.db"));
+        let shop = open_shop(folder.path().join("journal.db"), Family::Miura);
         let mut agent = Agent::start(&shop);
         let beside = std::env::var("POS_AGENT_BENCH_BESIDE").map(|command| beside(&command, &shop));
         let shares: Vec<_> = (0..WARM_UP + SALES).map(|n| self.sale(&shop, n)).collect();
@@ -184,12 +190,13 @@ impl Share {
 }
 
 /// Opens the simulators on a separate thread.
-fn open_shop(journal: PathBuf) -> Shop {
+fn open_shop(journal: PathBuf, family: Family) -> Shop {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         runtime().block_on(async {
             let gateway = gateway::Options { mode: Mode::Fast, ..gateway::Options::default() };
-            let shop = Shop::open(Options { gateway, journal: Some(journal), ..Options::default() }).await;
+            let reader = reader::Options { family, ..reader::Options::default() };
+            let shop = Shop::open(Options { reader, gateway, journal: Some(journal), ..Options::default() }).await;
             // Sending cannot fail, because the receiver waits below.
             let _ = sender.send(shop);
             std::future::pending::<()>().await;

@@ -39,7 +39,8 @@ impl Agent {
                 self.card = true;
                 self.cards += 1;
             }
-            ReaderEvent::KeysLeft { .. } => assert!(self.card),
+            // A reader that has just become ready may name its keys too.
+            ReaderEvent::KeysLeft { .. } => assert!(self.card || (self.ready && !self.busy)),
             ReaderEvent::NoCard { why: NoCard::NotReady, .. } => panic!("not ready"),
             ReaderEvent::NoCard { sale, .. } => {
                 assert!(*sale == self.sale && std::mem::take(&mut self.waiting), "a second end");

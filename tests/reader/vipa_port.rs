@@ -95,8 +95,9 @@ impl Agent {
             match self.next().await {
                 ReaderEvent::Ready(identity) => {
                     assert_eq!(identity.serial, "40123456");
-                    return;
                 }
+                // The reader has named its keys.
+                ReaderEvent::KeysLeft { card: Some(_), pin: Some(_) } => return,
                 ReaderEvent::Unready(_) => {}
                 other => panic!("{other:?}"),
             }

@@ -479,7 +479,12 @@ pub enum CommandAnswer<'a> {
     /// Which keys are present.
     Keys(KeyStatus),
     /// Whether the reader can encrypt a PIN.
-    PinKey(bool),
+    PinKey {
+        /// The reader can encrypt a PIN.
+        present: bool,
+        /// The number of keys for PINs left, if the answer has a KSN.
+        left: Option<u64>,
+    },
     /// Whether long commands are accepted.
     Capabilities {
         /// `true` if commands may be longer than one frame.
@@ -510,6 +515,11 @@ pub struct KeyStatus {
     pub card: bool,
     /// Whether the reader can encrypt a PIN, or `None` if another answer says it.
     pub pin: Option<bool>,
+    /// The number of keys for card data left, if the answer has a KSN. UNCERTAIN: whether it is that of the last key or
+    /// of the next one, so the number may be off by one.
+    pub card_left: Option<u64>,
+    /// The same for PINs.
+    pub pin_left: Option<u64>,
 }
 
 /// The result of a PIN entry.
@@ -543,6 +553,13 @@ pub struct CommandFailure {
     pub code: u16,
     /// The meaning of the code, for people.
     pub words: &'static str,
+}
+
+impl KeyStatus {
+    /// Creates a status without a KSN.
+    pub(crate) fn of(card: bool, pin: Option<bool>) -> Self {
+        Self { card, pin, card_left: None, pin_left: None }
+    }
 }
 
 impl CommandFailure {

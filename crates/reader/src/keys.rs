@@ -77,7 +77,11 @@ pub fn left(ksn: &[u8]) -> Option<u64> {
 
 /// A key set with its latest KSN.
 #[derive(Default)]
-struct KeySet(Option<Ksn>);
+struct KeySet {
+    last: Option<Ksn>,
+    /// The number of keys left that the reader named at its start-up, until a key is used.
+    told: Option<u64>,
+}
 
 impl KeySet {
     /// Takes the KSN and the block that it belongs to.
@@ -88,15 +92,15 @@ impl KeySet {
         }
         // A different key set or device starts a new count: keys were injected, or the reader was replaced.
         let again = |last: &Ksn| last.set == serial.set && serial.count <= last.count;
-        if self.0.as_ref().is_some_and(again) {
+        if self.last.as_ref().is_some_and(again) {
             return Err(NotEncrypting::KeyAgain);
         }
-        self.0 = Some(serial);
+        *self = Self { last: Some(serial), told: None };
         Ok(())
     }
 
     fn left(&self) -> Option<u64> {
-        self.0.map(|last| last.counter.left(last.count))
+        self.told.or(self.last.map(|last| last.counter.left(last.count)))
     }
 }
 
@@ -114,6 +118,17 @@ impl KeySets {
         pin.map_or(Ok(()), |pin| self.pin.take(pin.ksn.expose(), pin.block.expose()))
     }
 
+    /// Takes the keys left that the reader names at its start-up.
+    pub(super) fn told(&mut self, card: Option<u64>, pin: Option<u64>) {
+        self.card.told = card.or(self.card.told);
+        self.pin.told = pin.or(self.pin.told);
+    }
+
+    /// Returns whether the reader has named keys since the last card.
+    pub(super) fn were_told(&self) -> bool {
+        self.card.told.is_some() || self.pin.told.is_some()
+    }
+
     /// Returns the keys left for card data and for PINs, each `None` before the first KSN.
     pub(super) fn left(&self) -> (Option<u64>, Option<u64>) {
         (self.card.left(), self.pin.left())
@@ -123,6 +138,7 @@ impl KeySets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pos_terms::card::Wiped;
 
     #[test]
     fn counting_is_exact_on_small_counters() {
@@ -153,6 +169,25 @@ mod tests {
         assert_eq!(left_of("1234567890123456FFFF0000"), Some(0));
         assert_eq!(left_of("1234567890123456FFFE8000"), Some(1));
         assert_eq!(left_of("00"), None);
+    }
+
+    #[test]
+    fn what_the_reader_names_counts_until_a_key_is_used() {
+        let mut keys = KeySets::default();
+        let seal = |count: &str| SealedCard {
+            data: Wiped::copy_of(&[1; 8]).unwrap(),
+            ksn: Wiped::copy_of(&hex::decode(format!("FFFF9876543210E{count}")).unwrap()).unwrap(),
+        };
+        assert_eq!((keys.left(), keys.were_told()), ((None, None), false));
+        keys.told(Some(7), None);
+        keys.told(None, Some(9));
+        assert_eq!((keys.left(), keys.were_told()), ((Some(7), Some(9)), true));
+        assert_eq!(keys.take(&seal("00001"), None), Ok(()));
+        assert_eq!(keys.left(), (Some(1_048_574), Some(9)));
+        // New keys were injected. The key that the reader names is not used yet, so a card may use it.
+        keys.told(Some(1_048_573), None);
+        assert_eq!(keys.left().0, Some(1_048_573));
+        assert_eq!(keys.take(&seal("00002"), None), Ok(()));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use pos_printer::code::{Code, CodeKind, QrLevel};
 use pos_printer::layout::{Align, Style, TillLine};
+use pos_reader::capability::Capability;
+use pos_reader::identify::{FoundReader, identify};
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderOrder, ReaderSettings, Unready};
 use rustix::fs::OFlags;
 use tokio::sync::mpsc;
@@ -71,8 +73,15 @@ pub(super) async fn on_reader(port: &str, baud: u32, text: String) -> Result<(),
     if let Some(program) = doctor::held_by(port) {
         return Err(format!("{program} is using this port"));
     }
+    let FoundReader { protocol, baud, .. } =
+        identify(port, Some(baud), |_| {}).await.map_err(|error| error.to_string())?;
+    let can_show = protocol.capabilities().contains(&Capability::Texts);
+    let family = ReaderFamily::plain(protocol).filter(|_| can_show);
+    let Some(family) = family else {
+        return Err(format!("a reader ({}) answers here, but it shows only its own texts", protocol.name()));
+    };
     let settings = ReaderSettings { baud, ..ReaderSettings::new(port) };
-    let (handle, mut events) = pos_reader::spawn(settings, ReaderFamily::default());
+    let (handle, mut events) = pos_reader::spawn(settings, family);
     let ready = async {
         while let Some(event) = events.recv().await {
             match event {

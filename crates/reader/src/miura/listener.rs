@@ -66,7 +66,7 @@ impl MiuraListener {
         let answer = match purpose {
             CommandPurpose::KeyStatus => P2peStatus::parse(body)
                 .ok()
-                .map(|keys| CommandAnswer::Keys(KeyStatus { card: keys.card_key(), pin: Some(keys.pin_key()) })),
+                .map(|keys| CommandAnswer::Keys(KeyStatus::of(keys.card_key(), Some(keys.pin_key())))),
             CommandPurpose::ClockGet => ClockAnswer::parse(body).ok().map(|clock| CommandAnswer::Time(clock.0)),
             CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
                 TransactionAnswer::parse_with(body, self.magstripe_mode).ok().map(CommandAnswer::Card)

@@ -13,6 +13,7 @@ use crate::family::{
     AbortedCommand, CommandAnswer, CommandFailure, CommandPurpose, FailureKind, KeyStatus, Listener, MessageMeaning,
     Outstanding, PinAnswer, RawMessage, ReaderNotice, StartUpStep, TypedCard,
 };
+use crate::keys;
 use pos_reader_link::neo2_link::{HeaderKind, Neo2Frame};
 use pos_terms::card::{CryptogramKind, EntryMode};
 
@@ -121,12 +122,10 @@ fn answer(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Comma
     match purpose {
         CommandPurpose::StartUp(step) => step_answer(step, status, data),
         CommandPurpose::KeyStatus => {
-            let card = match status {
-                ResponseStatus::OK => KsnAnswer::parse(data).is_ok_and(|key| key.state == KeyState::Valid),
-                // A reader without this command is judged by each card's own encryption.
-                status => is_unknown(status),
-            };
-            CommandAnswer::Keys(KeyStatus { card, pin: None })
+            let key = KsnAnswer::parse(data).ok().filter(|_| status == ResponseStatus::OK);
+            // A reader without this command is judged by each card's own encryption.
+            let card = key.is_some_and(|key| key.state == KeyState::Valid) || is_unknown(status);
+            CommandAnswer::Keys(KeyStatus { card_left: left_of(key), ..KeyStatus::of(card, None) })
         }
         CommandPurpose::AnyCard | CommandPurpose::Start | CommandPurpose::Decide | CommandPurpose::Host { .. } => {
             match status {
@@ -151,6 +150,11 @@ fn answer(purpose: CommandPurpose, status: ResponseStatus, data: &[u8]) -> Comma
         _ if ok => CommandAnswer::Done,
         _ => failed(),
     }
+}
+
+/// Returns the number of keys left, by their KSN.
+fn left_of(key: Option<KsnAnswer<'_>>) -> Option<u64> {
+    key.filter(|key| key.state == KeyState::Valid).and_then(|key| keys::left(key.ksn?))
 }
 
 /// Returns whether the reader does not know the command.
@@ -184,12 +188,13 @@ fn step_answer(step: StartUpStep, status: ResponseStatus, data: &[u8]) -> Comman
             CommandAnswer::Files(vec![ConfigFile { name: "kernel".to_owned(), version: text(data) }])
         }
         StartUpStep::PinKey => {
-            CommandAnswer::PinKey(ok && KsnAnswer::parse(data).is_ok_and(|key| key.state == KeyState::Valid))
+            let key = KsnAnswer::parse(data).ok().filter(|_| ok);
+            CommandAnswer::PinKey { present: key.is_some_and(|key| key.state == KeyState::Valid), left: left_of(key) }
         }
         // A reader that says that its encryption is off must not be used. One that does not know the command always
         // encrypts, or its first card shows that it does not.
         StartUpStep::Encryption if ok && EncryptionSwitch::parse(data).is_ok_and(EncryptionSwitch::is_off) => {
-            CommandAnswer::Keys(KeyStatus { card: false, pin: None })
+            CommandAnswer::Keys(KeyStatus::of(false, None))
         }
         _ => CommandAnswer::Done,
     }

@@ -140,8 +140,10 @@ fn of_answer(answer: &CommandAnswer<'_>) -> String {
             format!("identity: {serial} {model} {firmware}, {} files{opened}", files.len())
         }
         CommandAnswer::Firmware { model, firmware } => format!("firmware: {model} {firmware}"),
-        CommandAnswer::Keys(KeyStatus { card, pin }) => format!("keys: card {}, PIN {}", yes(Some(*card)), yes(*pin)),
-        CommandAnswer::PinKey(pin) => format!("key: PIN {}", yes(Some(*pin))),
+        CommandAnswer::Keys(KeyStatus { card, pin, .. }) => {
+            format!("keys: card {}, PIN {}", yes(Some(*card)), yes(*pin))
+        }
+        CommandAnswer::PinKey { present, .. } => format!("key: PIN {}", yes(Some(*present))),
         CommandAnswer::Capabilities { extended } => format!("capabilities: long commands {}", yes(Some(*extended))),
         CommandAnswer::Files(files) => format!("{} files", files.len()),
         CommandAnswer::Time(at) => format!("clock: {}", of_time(at)),

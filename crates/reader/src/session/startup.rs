@@ -70,6 +70,9 @@ impl StartUp {
         }
         if self.current(line).is_none() {
             line.ready(self.identity);
+            if line.keys.were_told() {
+                line.keys_left();
+            }
             line.check_at = now + idle::CHECK;
             return Next::Idle;
         }
@@ -114,7 +117,10 @@ impl StartUp {
             // capabilities, names no files, and has no backlight or keys.
             (_, answer) => {
                 match answer {
-                    CommandAnswer::PinKey(pin_key) => self.identity.pin_key = pin_key,
+                    CommandAnswer::PinKey { present, left } => {
+                        self.identity.pin_key = present;
+                        line.keys.told(None, left);
+                    }
                     CommandAnswer::Capabilities { extended } => line.extended = extended,
                     CommandAnswer::Files(files) => self.identity.configuration = files,
                     CommandAnswer::Time(time) => self.identity.clock = Some(time),
@@ -141,6 +147,7 @@ impl StartUp {
             return Next::Stay(self);
         }
         self.identity.pin_key = keys.pin.unwrap_or(self.identity.pin_key);
+        line.keys.told(keys.card_left, keys.pin_left);
         self.go_on(line, now)
     }
 

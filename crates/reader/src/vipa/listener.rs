@@ -121,7 +121,7 @@ impl VipaListener {
         match purpose {
             CommandPurpose::StartUp(step) => return step_answer(step, body, ok),
             CommandPurpose::KeyStatus if status == VipaStatus::NO_KEYS => {
-                return CommandAnswer::Keys(KeyStatus { card: false, pin: Some(false) });
+                return CommandAnswer::Keys(KeyStatus::of(false, Some(false)));
             }
             CommandPurpose::OnlinePin if status == VipaStatus::PIN_BYPASSED => {
                 return CommandAnswer::Pin(PinAnswer::Bypassed);
@@ -140,7 +140,9 @@ impl VipaListener {
             // Without any part of such an answer, it is a late or second answer to an earlier command. It says nothing
             // about the keys.
             CommandPurpose::KeyStatus => Some(match VipaKeys::parse(body) {
-                Ok(keys) => CommandAnswer::Keys(KeyStatus { card: keys.card, pin: Some(keys.pin) }),
+                Ok(VipaKeys { card, pin, card_left, pin_left }) => {
+                    CommandAnswer::Keys(KeyStatus { card, pin: Some(pin), card_left, pin_left })
+                }
                 Err(_) => CommandAnswer::NotYet,
             }),
             CommandPurpose::ClockGet => parse_time(body).ok().map(CommandAnswer::Time),

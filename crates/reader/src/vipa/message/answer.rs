@@ -5,6 +5,7 @@ use super::card::sealed_of;
 use super::tags;
 use crate::apdu::{MessageError, each, need, need_array, search, text};
 use crate::card_answer::{PinBlock, SealedBlock};
+use crate::keys;
 use crate::vipa::settings::SredForm;
 use crate::{ConfigFile, LocalTime};
 use pos_terms::emv::{tag, tlv};
@@ -60,6 +61,10 @@ pub struct VipaKeys {
     pub card: bool,
     /// A KSN for PINs is present.
     pub pin: bool,
+    /// The number of keys for card data left, by their KSN.
+    pub card_left: Option<u64>,
+    /// The same for PINs.
+    pub pin_left: Option<u64>,
 }
 
 impl VipaKeys {
@@ -72,8 +77,11 @@ impl VipaKeys {
         if first.tag != tags::COMMAND_DATA {
             return Err(MessageError::Malformed(first.tag));
         }
-        let has = |tag| search(body, tag).map(|value| value.is_some_and(|value| !value.is_empty()));
-        Ok(Self { card: has(tags::SRED_KSN)?, pin: has(tags::PIN_KSN)? || has(tags::PIN_KSN_OTHER)? })
+        let ksn = |tag| search(body, tag).map(|value| value.filter(|value| !value.is_empty()));
+        let card = ksn(tags::SRED_KSN)?;
+        let pin = ksn(tags::PIN_KSN)?.or(ksn(tags::PIN_KSN_OTHER)?);
+        let left = |ksn: Option<&[u8]>| ksn.and_then(keys::left);
+        Ok(Self { card: card.is_some(), pin: pin.is_some(), card_left: left(card), pin_left: left(pin) })
     }
 }
 
