@@ -96,8 +96,11 @@ impl Drop for Pair {
         }
         let text = recorded_until_the_last_input(&self.recorded.text());
         for (name, ..) in SALES {
-            let pan = card(name).unwrap().pan;
-            assert!(!text.contains(pan) && !text.contains(&hex::encode(pan)), "{name} is in the recording");
+            let card = card(name).unwrap();
+            for secret in [card.pan, card.holder.trim()] {
+                let hex = hex::encode_upper(secret);
+                assert!(!text.contains(secret) && !text.contains(&hex), "{name}: {secret} is in the recording");
+            }
         }
         for sealed in &self.sealed {
             for window in sealed
