@@ -1,5 +1,5 @@
-//! The agent's share with each family of readers, side by side: three shops, whose sales alternate. A pty has no time of
-//! its own, so nothing is taken off for the wire.
+//! The agent's share with each family of readers, side by side: three shops, whose sales alternate. A pty has no time
+//! of its own, so nothing is taken off for the wire.
 
 use std::time::Duration;
 

@@ -71,6 +71,13 @@ fn warnings(config: &config::Config, file: &Path) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if config.reader.is_listening() && config.reader.serials.is_empty() {
+        warnings.push(
+            "reader.port is tcp-listen, so every device of the network can connect as the reader; list the shop's \
+             readers in reader.serials"
+                .to_owned(),
+        );
+    }
     let protocol = config.reader.protocol;
     if protocol.is_experimental() {
         warnings.push(format!(

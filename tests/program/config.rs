@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::counter::till::program;
 use pos_agent::config::{self, Config, CustomerCopy, Right, Rights, Socket};
 
 /// A valid file. The tests replace `@` by the folder with the files that it names.
@@ -92,6 +93,25 @@ fn a_good_file_is_taken_as_written() {
     // A missing setting gets its documented default.
     assert_eq!((config.gateway.connect_timeout_ms, config.gateway.answer_timeout_ms), (10_000, 40_000));
     assert_eq!(config.gateway.assumptions.absence_final_after_h, 24);
+}
+
+#[tokio::test]
+async fn what_is_valid_but_probably_not_meant_is_a_warning() {
+    let folder = Folder::new();
+    let vipa = r#"protocol = "verifone-vipa"
+port = "tcp-listen://192.0.2.7:16107"
+sred-form = "data-only"
+vipa = { terminal-country = "276", acquirer = "65" }"#;
+    let listens = GOOD.replace("protocol = \"miura-mpi\"\nport = \"/dev/serial/by-id/usb-reader\"", vipa);
+    let listed = listens.replace("sred-form", "serials = [\"40123456\"]\nsred-form");
+    for (text, warned) in [(GOOD, 0), (&listed, 1), (&listens, 2)] {
+        let file = folder.write("config.toml", text, 0o644);
+        let output = program(&["check", "--json", file.to_str().unwrap()]).output().await.unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let warnings = found["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), warned, "{found}");
+        assert_eq!(warnings.iter().any(|warning| warning.as_str().unwrap().contains("tcp-listen")), warned == 2);
+    }
 }
 
 #[test]

@@ -64,6 +64,9 @@ fn every_length_at_every_depth() {
             t("DFAE56", &ascii(&format!("B{digits}^POE/ADA^2512201"))),
             t("DFAE21", &ascii(&format!("%B{digits}^POE/ADA^2512201?"))),
             t("DFAE22", &ascii(&format!(";{digits}=2512201?"))),
+            // Only the name of this block says that it is sealed.
+            t("DFAE02", &t("57", &padded(format!("{digits}D25122011234567890")))),
+            t("DFAE02", &ascii(&format!(";{digits}=2512201?"))),
         ] {
             for depth in [0, 1, 5] {
                 is_distrusted(&nested(depth, &clear));

@@ -120,7 +120,7 @@ fn recorded_until_the_last_input(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let is_input = |line: &&str| -> bool {
         let what = line.split_whitespace().nth(1).unwrap_or_default();
-        !line.starts_with('#') && matches!(what, "open" | "close" | "order" | "timer" | "<" | "<?" | "<0" | "<!")
+        !line.starts_with('#') && matches!(what, "open" | "close" | "order" | "timer" | "<" | "<?" | "<0" | "<!" | "<r")
     };
     let last = lines.iter().rposition(is_input).unwrap_or_default();
     lines[..last].join("\n")

@@ -964,7 +964,10 @@ mod decision {
         // The first card is pulled after its E2, fails after it, or is cancelled after it.
         for (end, anew) in [
             ("< 9F23\n ! 1 TryAgain\n {TAP}\n < 9000\n", ""),
-            ("< 9F25\n ! 1 InsertCard\n > DISPLAY REMOVE CARD/INSERT CARD\n < 9000\n", "* {NO_CARD}\n"),
+            (
+                "< 9F25\n ! 1 InsertCard\n > DISPLAY REMOVE CARD/INSERT CARD\n < 9000\n",
+                "* {NO_CARD}\n > DISPLAY INSERT CARD\n < 9000\n",
+            ),
         ] {
             let stop = if end.contains("{TAP}") { "> CANCEL CONTACTLESS\n < 9000\n ~ 9F41\n" } else { "" };
             play(&format!(
@@ -1061,6 +1064,8 @@ mod fallback {
                 > DISPLAY REMOVE CARD/INSERT CARD
                 < 9000
                 * {NO_CARD}
+                > DISPLAY INSERT CARD
+                < 9000
              20 * {CARD_IN}
                 ! 1 ReadingCard
                 {START}";

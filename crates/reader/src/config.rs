@@ -149,6 +149,12 @@ impl std::str::FromStr for ReaderProtocol {
 }
 
 impl Reader {
+    /// Returns whether the reader opens the connection.
+    #[must_use]
+    pub fn is_listening(&self) -> bool {
+        self.port.starts_with(LISTEN)
+    }
+
     /// Returns the line speed in baud.
     #[must_use]
     pub fn baud(&self) -> u32 {

@@ -221,8 +221,9 @@ pub enum ReaderEvent {
         /// The sealed card.
         presented: Box<Presented>,
     },
-    /// The number of keys that the reader has left. It is sent once for each read card, after [`ReaderEvent::Card`], and
-    /// after [`ReaderEvent::Ready`] if the reader names its keys. `None` means that nothing is known of that kind. A tap may take more than one key.
+    /// The number of keys that the reader has left. It is sent once for each read card, after [`ReaderEvent::Card`],
+    /// and after [`ReaderEvent::Ready`] if the reader names its keys. `None` means that nothing is known of that kind.
+    /// A tap may take more than one key.
     KeysLeft {
         /// The keys for card data (SRED).
         card: Option<u64>,

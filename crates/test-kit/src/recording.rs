@@ -87,7 +87,7 @@ pub fn play_beginning(lines: &str, settings: ReaderSettings, family: ReaderFamil
             "order" => session.order(order(line.rest), line.at),
             // A recorded time is cut to whole microseconds.
             "timer" => session.timeout(line.at + Duration::from_micros(1)),
-            "<" | "<?" | "<0" | "<!" => session.bytes(&pieces.pop_front().expect("one for each line"), line.at),
+            "<" | "<?" | "<0" | "<!" | "<r" => session.bytes(&pieces.pop_front().expect("one for each line"), line.at),
             _ => continue,
         }
         while session.poll().is_some() {}
@@ -115,6 +115,7 @@ fn pieces(lines: &[RecordedLine<'_>], rewriter: &mut LineRewriter) -> VecDeque<V
             "<?" => MessageKind::Malformed,
             "<0" => MessageKind::Zeros,
             "<!" => MessageKind::Clear,
+            "<r" => MessageKind::Readable,
             "open" | "close" => {
                 rewriter.give_up();
                 continue;

@@ -7,6 +7,8 @@ use zeroize::Zeroizing;
 
 use super::elements::{PartContent, RecordedPart};
 use crate::family::RawMessage;
+use crate::masked_pan::{digits, has_clear_digits, is_readable};
+use pos_terms::emv::tlv;
 
 /// The digits of the shortest card number (ISO/IEC 7812).
 const SHORTEST_PAN: usize = 13;
@@ -71,6 +73,8 @@ pub enum MessageKind {
     Zeros,
     /// It has clear card data.
     Clear,
+    /// Its sealed data can be read.
+    Readable,
 }
 
 /// The bytes that replace card data.
@@ -92,7 +96,8 @@ impl CardDataFill {
             // No element begins with the bytes FF FF.
             Self::Like(MessageKind::Malformed) => (b'E', 0, 0xFF),
             // The byte 31 has decimal digits in ASCII and in both halves.
-            Self::Like(MessageKind::Clear) => (b'1', b'1', 0),
+            Self::Like(MessageKind::Clear) => (b'E', b'1', 0),
+            Self::Like(MessageKind::Readable) => (b'1', 0, 0),
         }
     }
 }
@@ -250,6 +255,7 @@ impl LineRewriter {
             let well_formed = wire.parts(&message, &mut |part| clean.take(&part));
             wire.renew_inside(&mut clean.bytes);
             kind = match clean.kind {
+                _ if wire.is_clear(&message) && clean.is_readable => MessageKind::Readable,
                 _ if wire.is_clear(&message) => MessageKind::Clear,
                 MessageKind::Sealed if !well_formed => MessageKind::Malformed,
                 kind => kind,
@@ -280,6 +286,8 @@ struct CleanMessage<'a> {
     fill: (u8, u8, u8),
     notes: Vec<String>,
     kind: MessageKind,
+    /// Whether a sealed part looks as if it could be read.
+    is_readable: bool,
 }
 
 impl CleanMessage<'_> {
@@ -295,6 +303,7 @@ impl CleanMessage<'_> {
             Some(recorded) => self.write(part.value, &recorded),
             None if part.content == PartContent::Inside => {}
             None if part.content == PartContent::Sealed => {
+                self.is_readable |= looks_readable(part.value);
                 if self.kind == MessageKind::Sealed && part.is_zeros() {
                     self.kind = MessageKind::Zeros;
                 }
@@ -319,4 +328,11 @@ impl CleanMessage<'_> {
             place.copy_from_slice(recorded);
         }
     }
+}
+
+/// Returns whether sealed data look as if they could be read. Only a message with clear card data is asked, so a chance
+/// does no harm.
+fn looks_readable(sealed: &[u8]) -> bool {
+    let first = || tlv::walk(sealed).next()?.ok();
+    is_readable(sealed) || first().is_some_and(|object| has_clear_digits(digits(object.value)))
 }

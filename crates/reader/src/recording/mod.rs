@@ -9,7 +9,7 @@
 //! # comment: what the line above means
 //! SECONDS open · close CAUSE · order ORDER · timer · clock TIME   what happened to the session
 //! SECONDS < BYTES     a frame from the reader
-//!         <? <0 <!    the same: malformed; with sealed data that are zeros at the reader; with clear card data
+//!   <? <0 <! <r       the same: malformed; sealed data are zeros; clear card data; sealed data can be read
 //! SECONDS > BYTES # COMMAND                               a frame to the reader
 //! SECONDS = EVENT                                         an event for the agent
 //! ```
@@ -158,6 +158,7 @@ fn received_line(at: Duration, piece: &LinePiece) -> String {
         MessageKind::Malformed => "<?",
         MessageKind::Zeros => "<0",
         MessageKind::Clear => "<!",
+        MessageKind::Readable => "<r",
     };
     let mut line = format!("{} {kind} {}", seconds(at), hex::encode_upper(&piece.bytes));
     for note in &piece.notes {

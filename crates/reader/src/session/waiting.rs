@@ -209,8 +209,9 @@ impl SaleAtReader {
             }
             // The failed card has been removed, and the reader may show its own text again. So the request is shown
             // again.
-            (stage @ SaleStage::Watching, None) if was_in && !card_in && self.chip_failed => {
-                display(line, &[DisplayRow::SwipeCard], self.language, now);
+            (stage @ SaleStage::Watching, None) if was_in && !card_in && (self.chip_failed || self.chip_starts > 0) => {
+                let row = if self.chip_failed { DisplayRow::SwipeCard } else { DisplayRow::InsertCard };
+                display(line, &[row], self.language, now);
                 self.at(stage)
             }
             (stage, _) => self.at(stage),

@@ -4,7 +4,7 @@
 use zeroize::Zeroizing;
 
 use super::element::{each, tags};
-use crate::masked_pan::{MAX_TRACK2, is_clear_pan};
+use crate::masked_pan::{MAX_TRACK2, is_clear_pan, is_readable};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
 
@@ -15,8 +15,8 @@ pub(in crate::miura) fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> 
 }
 
 /// Returns whether a message contains unencrypted card data: the tracks, 56, 57, 5A, 9F6B, the PIN data 99, or an
-/// unmasked "masked" element. If a message is not BER-TLV to its end, it is part of a damaged message. Its bytes have
-/// no meaning, and none of them is used.
+/// unmasked "masked" element, or "sealed" data that can be read. If a message is not BER-TLV to its end, it is part of
+/// a damaged message. Its bytes have no meaning, and none of them is used.
 ///
 /// This check comes before the message is read in any other way.
 pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
@@ -34,6 +34,7 @@ pub(in crate::miura) fn has_clear_card_data(body: &[u8]) -> bool {
                 | tag::TRANSACTION_PIN_DATA
         );
         clear |= card_data && !object.value.is_empty();
+        clear |= object.tag == tags::SRED_DATA && is_readable(object.value);
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
         clear |= other_copy(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
     });

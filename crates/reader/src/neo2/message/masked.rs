@@ -7,15 +7,12 @@ use super::attribution;
 use super::block::StripeBlock;
 use super::inline::{self, ElementForm, InlineElement};
 use super::tags;
+use crate::masked_pan::{CLEAR_DIGITS, digits, has_clear_digits, nibble};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag, tlv};
 
 /// The characters of a track that are read. Track 1 has at most 79, including sentinels and LRC (ISO/IEC 7813).
 const MAX_TRACK: usize = 80;
-/// So many digits in a row are a card number or more. A masked copy shows at most the first six and the last four, or
-/// an expiry date with a service code.
-const CLEAR_DIGITS: usize = 13;
-
 /// Returns the masked PAN of an element with marker A1, or of a swipe's block. Returns `None` for every other element,
 /// and for a value that is not a PAN.
 #[must_use]
@@ -118,14 +115,6 @@ fn is_unencrypted(element: &InlineElement<'_>) -> bool {
     has_clear_digits(element.value.iter().copied().map(char::from)) || is_plaintext().is_some()
 }
 
-fn has_clear_digits(characters: impl Iterator<Item = char>) -> bool {
-    let mut digits = 0;
-    characters.into_iter().any(|c| {
-        digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
-        digits >= CLEAR_DIGITS
-    })
-}
-
 /// Returns the PAN of a masked 57, 9F6B or 5A. It is wiped, because a reader may have left it unmasked.
 ///
 /// UNCERTAIN: the nibble that replaces a digit. Any nibble above 9 counts, except D, which ends the PAN of 57 and 9F6B.
@@ -154,16 +143,6 @@ fn text_pan(track: &[u8]) -> Zeroizing<String> {
     let mut pan = Zeroizing::new(String::with_capacity(MAX_TRACK));
     pan.extend(characters.take_while(|c| !matches!(c, '=' | '^')).take(MAX_TRACK));
     pan
-}
-
-/// Returns the digits of a value in BCD.
-fn digits(value: &[u8]) -> impl Iterator<Item = char> {
-    value.iter().flat_map(|byte| [nibble(byte >> 4), nibble(byte & 0x0F)])
-}
-
-/// Returns a digit, or the sign of a masked one.
-fn nibble(nibble: u8) -> char {
-    char::from_digit(u32::from(nibble), 10).unwrap_or('*')
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::tags;
 use crate::apdu::each;
-use crate::masked_pan::{MAX_TRACK2, is_clear_pan};
+use crate::masked_pan::{MAX_TRACK2, is_clear_pan, is_readable};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
 
@@ -19,8 +19,8 @@ pub fn masked_pan(tag: Tag, value: &[u8]) -> Option<MaskedPan> {
 }
 
 /// Returns whether a message contains unencrypted card data: the tracks, 56, 9F6B, the PIN data 99, a verification
-/// value, or an unmasked copy of the card number. If a message is not BER-TLV to its end, it is part of a damaged
-/// message. Its bytes have no meaning, and none of them is used.
+/// value, an unmasked copy of the card number, or "sealed" data that can be read. If a message is not BER-TLV to its
+/// end, it is part of a damaged message. Its bytes have no meaning, and none of them is used.
 ///
 /// This check comes before the message is read in any other way.
 pub fn has_clear_card_data(body: &[u8]) -> bool {
@@ -40,6 +40,7 @@ pub fn has_clear_card_data(body: &[u8]) -> bool {
             tags::TYPED_VERIFICATION_VALUE => object.value.iter().any(u8::is_ascii_digit),
             tags::MASKED_TRACK1 => is_clear_track(object.value) || is_verification_value(object.value),
             tags::MASKED_TRACK2 => is_clear_track(object.value),
+            tags::SRED_DATA => is_readable(object.value),
             _ => false,
         };
         clear |= pan_text(object.tag, object.value).is_some_and(|pan| is_clear_pan(&pan));
@@ -134,6 +135,9 @@ mod tests {
             ("DFDB01 10 34313030333930303030303039393736", true),
             ("DFDB02 03 313233", true),
             ("DFDB02 03 2A2A2A", false),
+            ("DFDF10 10 5A08374245001751006F000000000000", true),
+            ("DFDF10 10 3B343130303339303030303039393736", true),
+            ("DFDF10 10 5B08374245001751006F000000000000", false),
             // Inside a template.
             ("E2 0B 5A 08 374245001751006F", false),
             ("E2 0A 5A 08 374245001751006F", true),
