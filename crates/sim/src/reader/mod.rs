@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use pos_reader_link::apdu_link;
 
+mod apdu_flood;
 mod application_choice;
 pub mod args;
 mod card_entry;

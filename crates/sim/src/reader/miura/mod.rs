@@ -9,6 +9,7 @@ use pos_reader_link::apdu_link::{Decoder, Nad, Received};
 
 use self::answers::{answer, event, finish, finish_with_card};
 use self::message::{Command, StatusWord};
+use super::apdu_flood::{self, ApduFlood};
 use super::cardholder::Key;
 use super::deck::{Application, Card};
 use super::device::Device;
@@ -24,7 +25,6 @@ mod answers;
 mod card_events;
 mod commands;
 mod elements;
-mod flood;
 mod message;
 mod number_entry;
 mod sealed;
@@ -205,7 +205,7 @@ impl Protocol for Miura {
     }
 
     fn flood(&self, device: &mut Device, flood: Flood, bytes: &mut Vec<u8>) {
-        flood::piece(device, flood, bytes);
+        apdu_flood::piece(&ApduFlood { card: 0xE1, text: 0xC0 }, device, flood, bytes);
     }
 }
 

@@ -14,6 +14,7 @@
 use self::answers::{answer, finish, unsolicited};
 use self::link::{Heard, Link};
 use self::message::StatusWord;
+use super::apdu_flood::{self, ApduFlood};
 use super::cardholder::Key;
 use super::deck::{Application, Card};
 use super::device::Device;
@@ -29,7 +30,6 @@ mod commands;
 mod contact;
 mod contactless;
 mod elements;
-mod flood;
 mod identity;
 mod link;
 mod manual_entry;
@@ -225,6 +225,6 @@ impl Protocol for Vipa {
     }
 
     fn flood(&self, device: &mut Device, flood: Flood, bytes: &mut Vec<u8>) {
-        flood::piece(device, flood, bytes);
+        apdu_flood::piece(&ApduFlood { card: 0xE0, text: 0x0C }, device, flood, bytes);
     }
 }

@@ -1,20 +1,28 @@
-//! The pieces of a flood in VIPA's packets.
+//! The pieces of a flood in the packets of Miura MPI and VIPA.
 
-use crate::reader::device::Device;
-use crate::reader::flood::Flood;
-use crate::reader::objects;
+use super::device::Device;
+use super::flood::Flood;
+use super::objects;
 use pos_reader_link::apdu_link::{self, Nad};
 
+/// The values of a family.
+pub(super) struct ApduFlood {
+    /// The template of a message about a card.
+    pub(super) card: u32,
+    /// The code of a text in a device status message (C3).
+    pub(super) text: u8,
+}
+
 /// Appends the next piece.
-pub(super) fn piece(device: &mut Device, flood: Flood, bytes: &mut Vec<u8>) {
+pub(super) fn piece(family: &ApduFlood, device: &mut Device, flood: Flood, bytes: &mut Vec<u8>) {
     match flood {
         Flood::Status => {
             let text = format!("NO {}", device.next_random());
-            say(bytes, true, &objects::template(0xE6, &[(0xC3, &[0x0C]), (0xC4, text.as_bytes())]));
+            say(bytes, true, &objects::template(0xE6, &[(0xC3, &[family.text]), (0xC4, text.as_bytes())]));
         }
         Flood::Cards => {
             for slot in [0x03, 0x00] {
-                say(bytes, true, &objects::template(0xE0, &[(0x48, &[slot, 0x00])]));
+                say(bytes, true, &objects::template(family.card, &[(0x48, &[slot, 0x00])]));
             }
         }
         Flood::Keys => say(bytes, true, &objects::template(0xE0, &[(0xDFA205, &[0x0D])])),
