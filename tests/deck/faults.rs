@@ -284,7 +284,7 @@ fn action(family: Family, fault: Fault, entry: CardEntry, moment: Moment) -> Str
 #[tokio::test]
 async fn a_reader_that_fails_at_every_step_of_every_card() {
     let (rows, _) = rows_of(&[Pull, Unplug, Reboot], row::family_of);
-    run("faults of card and reader, and steps", 160, rows).await;
+    run("faults of card and reader, and steps", 100, rows).await;
 }
 
 #[tokio::test]
