@@ -231,9 +231,9 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     }
 }
 
-/// Checks that the card processes scripts that fit in one command. The agent leaves out longer scripts if the reader is a
-/// Miura reader that has not reported that it accepts longer commands. Bit 3 of the TSI's first byte shows that scripts
-/// were processed (EMV Book 3, C6).
+/// Checks that the card processes scripts that fit in one command. The agent leaves out longer scripts if a Miura
+/// reader has not reported that it accepts longer commands. Bit 3 of the TSI's first byte shows that scripts were
+/// processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
     const SHORT: &str = "12.34";

@@ -1,5 +1,6 @@
-//! Every fault of the card, the reader and the line at every step of every card. The tables contain the end of each sale
-//! with each family of readers, as the gateway's ledger shows it, and name the faults that a family cannot have.
+//! Every fault of the card, the reader and the line at every step of every card. The tables contain the end of each
+//! sale with each family of readers, which the gateway's ledger must show. They also name the faults that a family
+//! cannot have.
 //!
 //! Each row has a family by its number. `POS_AGENT_SEED=N` shifts the families, and `POS_READER_FAMILY` selects one.
 

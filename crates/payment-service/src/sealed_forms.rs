@@ -54,8 +54,8 @@ pub(super) struct ClearObject {
 }
 
 /// Decrypts `sealed`, in each form that fits: at least one. By chance, an IV before other data can look like a TLV with
-/// a known tag, so only the caller's check of the card data decides. `decrypt` decrypts whole blocks with IV 0, and
-/// returns `None` for other lengths.
+/// a known tag. So the caller's check of the card data decides. `decrypt` decrypts whole blocks with IV 0, and returns
+/// `None` for other lengths.
 pub(super) fn open(
     sealed: &[u8],
     block: usize,
