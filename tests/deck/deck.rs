@@ -1,7 +1,7 @@
-//! All test cards and all faults over real connections (pty, TLS, TCP, SQLite), against the real agent. The tables
-//! contain every card in every way of presenting it, every fault at every step, and the behaviour of cardholders,
-//! printers and the gateway. After every row, the test checks the outcome, the ledger, the journal and both receipts.
-//! Then another customer pays at the same terminal.
+//! All test cards over real connections (pty, TLS, TCP, SQLite), against the real agent. The tables contain every card
+//! in every way of presenting it, and the behaviour of cardholders, printers and the gateway; `faults` has the faults.
+//! After every row, the test checks the outcome, the ledger, the journal and both receipts. Then another customer pays
+//! at the same terminal.
 //!
 //! Every table runs with three gateways: one that follows the project's reading of the interface, one without rules,
 //! and one that does exactly what the interface says. The expected results are the same with all three.
@@ -14,10 +14,10 @@
 use std::collections::BTreeSet;
 
 use crate::row::End::{self, Approved, Declined, NotSent, Nothing, Partial, Reversed};
-use crate::row::{self, Moment, Row, run};
+use crate::row::{self, Row, run};
 use pos_sim::reader::Card;
 use pos_sim::reader::CardEntry::{self, Insert, Swipe, Tap};
-use pos_sim::reader::deck::{Applications, Chip, Cvm, DECK, First};
+use pos_sim::reader::deck::{Chip, DECK};
 
 use crate::counter::Counter;
 use pos_agent::till::SaleState;
@@ -25,6 +25,7 @@ use pos_sim::gateway::HostRules;
 use pos_sim::printer::Sensors;
 use pos_sim::reader::Family;
 use pos_sim::shop::Options;
+use pos_test_kit::families;
 
 /// Card | way of presenting it | entry mode sent to the gateway | outcome | words on the merchant's copy.
 type Transaction = (&'static str, CardEntry, &'static str, End, &'static [&'static str]);
@@ -73,7 +74,7 @@ const SALES: &[Transaction] = &[
 
 /// Returns the row of a card. If a chip card is swiped first, it is then inserted, and the sale continues as if it had
 /// been inserted from the start.
-fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
+pub(crate) fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
     let swiped_first = entry == Swipe && card.after(Swipe).is_some();
     let entry = if swiped_first { Insert } else { entry };
     SALES
@@ -83,7 +84,7 @@ fn sale(card: &Card, entry: CardEntry) -> &'static Transaction {
 }
 
 /// Lists every card with every way of presenting it.
-fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
+pub(crate) fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     DECK.iter().flat_map(|card| {
         let insert = card.chip != Chip::None || card.stripe;
         let tap = card.tap != pos_sim::reader::deck::Tap::None;
@@ -94,7 +95,7 @@ fn ways() -> impl Iterator<Item = (&'static Card, CardEntry)> {
     })
 }
 
-fn row_of(card: &'static Card, entry: CardEntry) -> Row {
+pub(crate) fn row_of(card: &'static Card, entry: CardEntry) -> Row {
     let &(_, _, mode, end, words) = sale(card, entry);
     Row { mode: Some(mode), words, ..Row::plain(card, entry, end) }
 }
@@ -104,219 +105,6 @@ async fn every_card_in_every_way() {
     let rows: Vec<_> = ways().map(|(card, entry)| row_of(card, entry)).collect();
     assert_eq!(BTreeSet::from_iter(rows.iter().map(|row| row.card.name)).len(), DECK.len());
     run("cards and ways", 4, rows).await;
-}
-
-/// The way in which a card is read, which decides how a fault affects its sale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A chip that asks the issuer and then confirms the issuer's answer.
-    Chip,
-    /// A chip that decides offline in its first answer.
-    Alone,
-    Tap,
-    Swipe,
-}
-
-/// A fault that a row causes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
-    Pull,
-    Unplug,
-    Reboot,
-    Garbage,
-    Spoil,
-    Silence,
-}
-use Fault::{Garbage, Pull, Reboot, Silence, Spoil, Unplug};
-
-const LINE: &[Fault] = &[Garbage, Spoil, Silence];
-
-/// The expected effect on the sale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
-    /// The sale is cancelled and nothing is sent: no payment at the gateway, no paper.
-    Cancelled,
-    /// The sale has the same result as without the fault.
-    AsUsual,
-    /// A payment that the gateway approved is reversed. A declined payment stays declined.
-    Reversed,
-}
-
-/// The fault cannot occur here.
-const NEVER: &[Then] = &[];
-const CANCELLED: &[Then] = &[Then::Cancelled];
-const AS_USUAL: &[Then] = &[Then::AsUsual];
-const REVERSED: &[Then] = &[Then::Reversed];
-/// The sale is retried or cancelled, depending on which message is lost.
-const GIVEN_UP: &[Then] = &[Then::AsUsual, Then::Cancelled];
-const REFUSED: &[Then] = &[Then::AsUsual, Then::Reversed];
-const EITHER: &[Then] = &[Then::AsUsual, Then::Cancelled, Then::Reversed];
-
-use Moment::{After, Answer, Asked, Choice, Continue, Ended, Host, Inserted, Pin, Start, Waiting};
-
-/// Steps | faults | a chip that asks | a chip that decides alone | a tap | a swipe.
-type Rule = (&'static [Moment], &'static [Fault], &'static [Then], &'static [Then], &'static [Then], &'static [Then]);
-
-#[rustfmt::skip]
-const RULES: &[Rule] = &[
-    // Until the card's answer has left the reader, the agent sends nothing.
-    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Unplug, Reboot], CANCELLED, CANCELLED, CANCELLED, CANCELLED),
-    // A card that is pulled before its chip is read may be tried again. If it is pulled later, the sale is cancelled.
-    (&[Inserted],                          &[Pull],           AS_USUAL,  AS_USUAL,  NEVER,    AS_USUAL),
-    (&[Start, Choice, Pin, Answer],        &[Pull],           CANCELLED, CANCELLED, NEVER,    NEVER),
-    // The agent requests a lost message again where possible. If the reader is silent, the customer takes the card out.
-    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Garbage, Spoil], GIVEN_UP, GIVEN_UP, GIVEN_UP, GIVEN_UP),
-    (&[Waiting, Inserted, Start, Choice, Pin, Answer], &[Silence], EITHER, GIVEN_UP, GIVEN_UP, GIVEN_UP),
-    // With an unplugged cable, an answer that the reader has already sent is lost. After a reboot it still arrives.
-    (&[Asked],                             &[Unplug],         CANCELLED, NEVER,     CANCELLED, NEVER),
-    (&[Ended],                             &[Unplug],         REVERSED,  CANCELLED, AS_USUAL, NEVER),
-    (&[Ended],                             &[Reboot],         AS_USUAL,  REVERSED,  AS_USUAL, NEVER),
-    // From this step on, the gateway may approve. If a chip cannot confirm the approval, the payment is reversed. A tap
-    // or a swipe confirms nothing.
-    (&[Asked],                             &[Pull, Reboot],   REVERSED,  NEVER,     AS_USUAL, NEVER),
-    (&[Host],                              &[Pull],           REVERSED,  AS_USUAL,  NEVER,    NEVER),
-    (&[Host],                              &[Unplug, Reboot], REVERSED,  REVERSED,  AS_USUAL, AS_USUAL),
-    (&[Continue],                          &[Pull, Unplug, Reboot], REVERSED, NEVER, AS_USUAL, NEVER),
-    (&[Asked, Host, Continue],             LINE,              REFUSED,   REFUSED,   AS_USUAL, AS_USUAL),
-    // The sale has ended. A fault of the connection affects the next message and therefore the next sale.
-    (&[Ended],                             &[Pull, Garbage],  AS_USUAL,  REFUSED,   AS_USUAL, NEVER),
-    (&[Ended],                             &[Spoil, Silence], AS_USUAL,  REFUSED,   NEVER,    NEVER),
-    (&[After],                             &[Pull, Unplug, Reboot, Garbage], AS_USUAL, AS_USUAL, AS_USUAL, AS_USUAL),
-    (&[After],                             &[Spoil, Silence], NEVER,     NEVER,     NEVER,    NEVER),
-];
-
-fn rule(moment: Moment, fault: Fault, kind: Kind) -> &'static [Then] {
-    let mut rules = RULES.iter().filter(|rule| rule.0.contains(&moment) && rule.1.contains(&fault));
-    let rule = rules.next().unwrap_or_else(|| panic!("no rule for {fault:?} at {moment:?}"));
-    assert!(rules.next().is_none(), "two rules for {fault:?} at {moment:?}");
-    match kind {
-        Kind::Chip => rule.2,
-        Kind::Alone => rule.3,
-        Kind::Tap => rule.4,
-        Kind::Swipe => rule.5,
-    }
-}
-
-/// Returns the rule of a reader that leads a chip's dialogue in steps of the host. It reports neither a pulled card nor
-/// its own restart, and asks for a PIN after the card was read. The customer may insert the card again. After a
-/// restart, the agent waits for minutes, which are too long for this table.
-fn rule_of_reader(family: Family, moment: Moment, fault: Fault) -> Option<&'static [Then]> {
-    if row::reports_its_state(family) {
-        return None;
-    }
-    match (moment, fault) {
-        (Start | Choice | Pin | Answer | Asked, Pull) => Some(EITHER),
-        (_, Reboot) => Some(NEVER),
-        _ => None,
-    }
-}
-
-fn end(then: Then, usual: End) -> End {
-    match (then, usual) {
-        (Then::Cancelled, _) => Nothing,
-        (Then::Reversed, Approved) => Reversed,
-        (Then::AsUsual | Then::Reversed, usual) => usual,
-    }
-}
-
-/// Returns the steps of this card's sale if the card is presented in this way.
-fn steps(card: &Card, entry: CardEntry) -> (Kind, Vec<Moment>) {
-    use pos_sim::reader::deck::Tap as Antenna;
-    let chip = match (entry, card.chip) {
-        (Insert, Chip::Works { cvm, first, .. }) => Some((cvm, first)),
-        _ => None,
-    };
-    let kind = match (entry, chip) {
-        (Tap, _) => Kind::Tap,
-        (_, Some((_, First::Asks))) => Kind::Chip,
-        (_, Some(_)) => Kind::Alone,
-        (_, None) => Kind::Swipe,
-    };
-    let mut steps = vec![Waiting];
-    steps.extend((entry == Insert).then_some(Inserted));
-    if let Some((cvm, _)) = chip {
-        steps.extend(matches!(card.applications, Applications::Choice(_)).then_some(Choice));
-        steps.push(Start);
-        steps.extend((cvm == Cvm::OnlinePin || cvm == Cvm::OfflinePin && card.tries > 0).then_some(Pin));
-    }
-    let pin = matches!(card.tap, Antenna::Emv(Cvm::OnlinePin)) && entry == Tap;
-    steps.extend((pin || kind == Kind::Swipe && card.service_code == "120").then_some(Pin));
-    match kind {
-        Kind::Chip | Kind::Tap => steps.extend([Answer, Asked, Host, Continue, Ended]),
-        Kind::Alone => steps.extend([Answer, Ended]),
-        Kind::Swipe => steps.push(Host),
-    }
-    // The gateway is also asked about a chip that approves offline.
-    steps.extend(matches!(chip, Some((_, First::Approves))).then_some(Host));
-    steps.push(After);
-    (kind, steps)
-}
-
-/// Returns the reader script's action for a fault.
-fn action(fault: Fault, entry: CardEntry, moment: Moment) -> String {
-    let in_slot = entry == Insert && !matches!(moment, Waiting | Ended | After);
-    let fault = match fault {
-        Pull => "remove",
-        Unplug => "unplug 1ms",
-        Reboot => "reboot 1ms",
-        Garbage => "garbage 40",
-        Spoil => "spoil",
-        Silence if in_slot && moment == Host => "silent\non continue: wait 20ms, remove",
-        // If nothing happens to a card, it is finally removed.
-        Silence if in_slot => "silent, wait 20ms, remove",
-        Silence => "silent",
-    };
-    match moment.event() {
-        Some(event) => format!("on {event} 1: {fault}"),
-        None => format!("after 0ms: {fault}"),
-    }
-}
-
-#[tokio::test]
-async fn a_reader_that_fails_at_every_step_of_every_card() {
-    run("faults of card and reader, and steps", 24, rows_with(&[Pull, Unplug, Reboot])).await;
-}
-
-#[tokio::test]
-async fn a_line_that_fails_at_every_step_of_every_card() {
-    run("faults of the line, and steps", 160, rows_with(LINE)).await;
-}
-
-/// Returns each fault at each step, for each card and way of presenting it.
-fn rows_with(faults: &[Fault]) -> Vec<Row> {
-    let mut rows = Vec::new();
-    // A card that is first refused is charged in the way that then works. A blocked card has no sale.
-    let ways = ways()
-        .filter(|(card, entry)| card.after(*entry).is_none_or(|next| next == Swipe) && card.chip != Chip::Blocked);
-    for (card, entry) in ways {
-        let (kind, steps) = steps(card, entry);
-        let usual = sale(card, entry).3;
-        for moment in steps {
-            for &fault in faults {
-                let family = if faults == LINE { row::family_of_line() } else { Some(row::family_of_faults()) };
-                let Some(family) = family else { continue };
-                if fault == Pull && (entry != Insert || moment == Waiting) {
-                    continue;
-                }
-                let then = rule_of_reader(family, moment, fault).unwrap_or_else(|| rule(moment, fault, kind));
-                let allowed: Vec<End> = then.iter().map(|then| end(*then, usual)).collect();
-                if allowed.is_empty() {
-                    continue;
-                }
-                rows.push(Row {
-                    what: format!("{} {entry:?}: {fault:?} at {moment:?}", card.name),
-                    amount: if moment == Host { "10.61" } else { "12.34" }.to_owned(),
-                    script: action(fault, entry, moment),
-                    at: moment,
-                    cancels: kind == Kind::Tap && fault == Silence && matches!(moment, Waiting | Pin | Answer),
-                    allowed,
-                    family: Some(family),
-                    ..row_of(card, entry)
-                });
-            }
-        }
-    }
-    rows
 }
 
 /// A person's action | card | way of presenting it | the reader's script | outcome | words on the receipts.
@@ -410,8 +198,12 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     for (number, (name, entry)) in KINDS.into_iter().enumerate() {
         for dead in [true, false] {
             let mut options = Options::default();
-            options.gateway.host_rules = row::gateway_of(2 * number + usize::from(dead));
-            let what = format!("{} gateway, {name} {entry:?}, dead {dead}", options.gateway.host_rules.as_str());
+            let number = 2 * number + usize::from(dead);
+            options.gateway.host_rules = row::gateway_of(number);
+            options.reader.family = row::family_of(number);
+            let place = (options.gateway.host_rules.as_str(), options.reader.family.as_str());
+            let what = format!("{} gateway, {} reader, {name} {entry:?}, dead {dead}", place.0, place.1);
+            println!("{what}");
             let mut counter = Counter::open_with(options).await;
             let empty = Sensors { paper_out: true, ..counter.shop.printer.sensors() };
             let full = counter.shop.printer.sensors();
@@ -439,21 +231,30 @@ async fn a_printer_that_cannot_print_changes_no_sale_and_prints_later() {
     }
 }
 
-/// Checks that the card processes scripts that fit in one packet. The agent leaves out longer scripts unless the reader
-/// accepts longer commands. Bit 3 of the TSI's first byte shows that scripts were processed (EMV Book 3, C6).
+/// Checks that the card processes scripts that fit in one command. The agent leaves out longer scripts if a Miura
+/// reader has not reported that it accepts longer commands. Bit 3 of the TSI's first byte shows that scripts were
+/// processed (EMV Book 3, C6).
 #[tokio::test]
 async fn issuer_scripts_reach_the_card_when_the_reader_can_take_them() {
-    let cases = [("12.34", false, "7C00"), ("10.57", false, "7800"), ("10.57", true, "7C00")];
-    for (number, (amount, extended_apdu, tsi)) in cases.into_iter().enumerate() {
+    const SHORT: &str = "12.34";
+    const LONG: &str = "10.57";
+    let cases = families::played().into_iter().flat_map(|family| {
+        let left_out = family == Family::Miura;
+        [(SHORT, false, false), (LONG, false, left_out), (LONG, true, false)].map(|case| (family, case))
+    });
+    for (number, (family, (amount, extended_apdu, left_out))) in cases.enumerate() {
         let mut options = Options::default();
         options.gateway.host_rules = row::gateway_of(number);
+        options.reader.family = family;
         (options.reader.extended_apdu, options.reader.removes_card) = (extended_apdu, true);
         let mut counter = Counter::open_with(options).await;
         counter.sell("R1", amount, "chip-scripts", Insert).await;
         let receipt = counter.paper().await;
+        let tsi = if left_out { "7800" } else { "7C00" };
         assert!(
             receipt.contains("APPROVED") && receipt.contains(tsi),
-            "{amount}, long commands {extended_apdu}:\n{receipt}"
+            "{} reader, {amount}, long commands {extended_apdu}:\n{receipt}",
+            family.as_str()
         );
         assert_eq!(counter.charged(), [format!("{amount} EUR")]);
     }

@@ -3,7 +3,8 @@
 //!
 //! | Module | Subject |
 //! |---|---|
-//! | `deck` | every card in every way of presenting it, with every fault at every step |
+//! | `deck` | every card in every way of presenting it, cardholders, printers, and the gateway's answers |
+//! | `faults` | every fault at every step of every card, with each family of readers |
 //! | `hotplug` | the reader's cable, pulled and put back at random moments |
 //! | `row` | one row of the tables, and its run |
 
@@ -12,5 +13,6 @@
 use pos_test_kit::counter;
 
 mod deck;
+mod faults;
 mod hotplug;
 mod row;

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
-use pos_reader::capability::Capability;
 use pos_sim::gateway::{HostRules, Kind, WireEvent};
 use pos_sim::reader::deck::Chip;
 use pos_sim::reader::{Card, CardEntry, Family, Script, WaitsFor, card};
@@ -44,6 +44,10 @@ pub(crate) enum Moment {
     Pin,
     Answer,
     Asked,
+    /// The same for a card whose PIN the agent asks for next, before it asks the gateway.
+    AskedForPin,
+    /// That PIN is asked for.
+    LatePin,
     /// The gateway has read the request but not yet processed it.
     Host,
     Continue,
@@ -55,8 +59,22 @@ pub(crate) enum Moment {
 impl Moment {
     /// Returns the name of the reader's event.
     pub(crate) fn event(self) -> Option<String> {
-        (!matches!(self, Self::Host | Self::After)).then(|| format!("{self:?}").to_lowercase())
+        match self {
+            Self::Host | Self::After => None,
+            Self::AskedForPin => Some("asked".to_owned()),
+            Self::LatePin => Some("pin".to_owned()),
+            event => Some(format!("{event:?}").to_lowercase()),
+        }
     }
+}
+
+/// The fault after which the cashier cancels, because the reader has nothing more to do and the sale does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hung {
+    /// A message of the reader was lost.
+    Lost,
+    /// The reader has restarted without a message.
+    Restarted,
 }
 
 /// A sale and its expected result.
@@ -69,8 +87,16 @@ pub(crate) struct Row {
     /// The reader's script, and the moment when the reader gets it.
     pub(crate) script: String,
     pub(crate) at: Moment,
-    /// True if the cashier cancels once the card is at the reader and no further events arrive.
-    pub(crate) cancels: bool,
+    /// True if the script's fault must happen in this sale.
+    pub(crate) must_act: bool,
+    /// The fault after which the cashier cancels.
+    pub(crate) cancels: Option<Hung>,
+    /// True if the agent starts the reader again after the sale has ended.
+    pub(crate) starts_again: bool,
+    /// True if only the next sale finds out that the reader has restarted. That sale is then not charged.
+    pub(crate) is_found_late: bool,
+    /// The time for the row and for the sales after it.
+    pub(crate) patience: Duration,
     /// The permitted outcomes. The first one is the usual one.
     pub(crate) allowed: Vec<End>,
     pub(crate) usual: End,
@@ -97,7 +123,11 @@ impl Row {
             amount: "12.34".to_owned(),
             script: String::new(),
             at: Moment::Waiting,
-            cancels: false,
+            must_act: false,
+            cancels: None,
+            starts_again: false,
+            is_found_late: false,
+            patience: 2 * PATIENCE,
             allowed: vec![end],
             usual: end,
             mode: None,
@@ -121,7 +151,10 @@ impl Row {
     fn next(&self) -> Self {
         let name = if self.card.name == "tap-phone" { "tap" } else { "tap-phone" };
         let plain = Self::plain(card(name).unwrap(), CardEntry::Tap, End::Approved);
-        Self { what: format!("the next sale, with {name}"), amount: "1.00".to_owned(), ..plain }
+        let what = format!("the next sale, with {name}");
+        // The reader may also have been started again after the fault.
+        let allowed = if self.is_found_late { vec![End::Approved, End::Nothing] } else { plain.allowed };
+        Self { what, amount: "1.00".to_owned(), allowed, ..plain }
     }
 }
 
@@ -138,7 +171,7 @@ pub(crate) fn gateway_of(number: usize) -> HostRules {
     only().unwrap_or_else(|| HostRules::in_turn((number + number / 3) as u64 + seed()))
 }
 
-fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     std::env::var("POS_AGENT_SEED").map_or(0, |text| text.parse().expect("POS_AGENT_SEED is a number"))
 }
 
@@ -148,31 +181,9 @@ pub(crate) fn family_of(number: usize) -> Family {
     families::of_number((number + 2 * (number / 3)) as u64 + seed())
 }
 
-/// Returns whether the readers of a family report a pulled card and a restart at once. Readers that lead a chip's
-/// dialogue in steps of the host do not.
-pub(crate) fn reports_its_state(family: Family) -> bool {
-    !families::can(family, Capability::PinAfterCard)
-}
-
-/// Returns the family for faults of card and reader: the default, because the others take too long for a plain
-/// `cargo test`. `POS_READER_FAMILY` selects another.
-pub(crate) fn family_of_faults() -> Family {
-    families::only().unwrap_or_default()
-}
-
-/// Returns the family for faults of the line. After a lost message, the other readers leave the agent waiting for
-/// minutes, which only a world in virtual time can play (tests/proof). `None` if only such readers are tested.
-pub(crate) fn family_of_line() -> Option<Family> {
-    families::played().into_iter().find(|family| reports_its_state(*family))
-}
-
 /// Runs the rows in this number of simultaneous shops, with at least one shop for each gateway and family. Names each
 /// failed row with its difference and continues with the others. Returns how often a reader was started again.
 pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
-    if rows.is_empty() {
-        println!("no {what} with this reader");
-        return 0;
-    }
     let mut queues: BTreeMap<(&str, &str), VecDeque<Row>> = BTreeMap::new();
     for (number, row) in rows.into_iter().enumerate() {
         let host_rules = row.host_rules.unwrap_or_else(|| gateway_of(number));
@@ -186,7 +197,14 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     let count: usize = queues.values().map(VecDeque::len).sum();
     let counts: Vec<_> =
         queues.iter().map(|((gateway, family), rows)| format!("{} {gateway} {family}", rows.len())).collect();
-    for one in HostRules::ALL {
+    let of_family = |family: &Family| -> usize {
+        let own = queues.iter().filter(|((_, name), _)| *name == family.as_str());
+        own.map(|(_, rows)| rows.len()).sum()
+    };
+    let of_families: Vec<_> =
+        Family::ALL.iter().map(|family| format!("{} {}", of_family(family), family.as_str())).collect();
+    // A sample may have fewer rows than there are gateways.
+    for one in HostRules::ALL.into_iter().filter(|_| count >= HostRules::ALL.len()) {
         assert!(only().is_some() || queues.keys().any(|(name, _)| *name == one.as_str()), "{what}: no {one:?} gateway");
     }
     let queues: Vec<_> = queues.into_values().map(|rows| Arc::new(Mutex::new(rows))).collect();
@@ -196,7 +214,7 @@ pub(crate) async fn run(what: &str, shops: usize, rows: Vec<Row>) -> usize {
     }
     let (failures, restarts): (Vec<_>, Vec<_>) = lanes.join_all().await.into_iter().unzip();
     let failures: Vec<String> = failures.into_iter().flatten().collect();
-    println!("{count} {what}: {}", counts.join(", "));
+    println!("{count} {what}: {}; of all gateways: {}", counts.join(", "), of_families.join(", "));
     assert!(failures.is_empty(), "{} of {count} {what}:\n{}", failures.len(), failures.join("\n"));
     restarts.into_iter().sum()
 }
@@ -214,9 +232,15 @@ async fn lane(rows: Arc<Mutex<VecDeque<Row>>>) -> (Vec<String>, usize) {
         let played = async {
             open.play(&row).await?;
             let next = row.next();
-            open.play(&next).await.map_err(|why| format!("{}: {why}", next.what))
+            let again = |why| format!("{}: {why}", next.what);
+            if open.play(&next).await.map_err(again)? == End::Nothing {
+                // The reader was found out and started again. So this customer tries once more.
+                let last = Row { allowed: vec![End::Approved], ..next.clone() };
+                open.play(&last).await.map_err(again)?;
+            }
+            Ok::<(), String>(())
         };
-        match tokio::time::timeout(2 * PATIENCE, played).await {
+        match tokio::time::timeout(row.patience, played).await {
             Ok(Ok(())) => terminal = Some(open),
             Ok(Err(why)) => failures.push(format!("{}: {why}", row.named())),
             Err(_) => failures.push(format!("{}: no end; status {:?}", row.named(), open.counter.status().await)),
@@ -268,7 +292,8 @@ impl Terminal {
         Self { counter, ears, sales: 0, at_gateway }
     }
 
-    async fn play(&mut self, row: &Row) -> Result<(), String> {
+    /// Plays a sale and checks it. Returns its end.
+    async fn play(&mut self, row: &Row) -> Result<End, String> {
         self.sales += 1;
         let reference = format!("R{}", self.sales);
         let Self { counter, ears, at_gateway, .. } = self;
@@ -308,22 +333,28 @@ impl Terminal {
             }
             // If the reader is started again after the sale has ended, the report arrives a moment later. Until then,
             // the reader counts as ready.
-            let again = row.at == Moment::After && ["reboot", "unplug"].iter().any(|fault| row.script.contains(fault));
-            until_ready(counter, ears, starts + usize::from(again)).await;
+            until_ready(counter, ears, starts + usize::from(row.starts_again)).await;
             Ok(view)
         };
         let view = tokio::select! {
             view = sale => view?,
             () = customer(counter, row.card, row.entry) => unreachable!("he waits for ever"),
-            () = cashier(counter, &reference), if row.cancels => unreachable!("he waits for ever"),
+            () = cashier(counter, &reference, row.cancels) => unreachable!("he waits for ever"),
         };
-        self.look(&reference, row, &view, &papers)
+        let effects = *self.counter.shop.reader.effects().borrow();
+        let has_acted = effects.acts > 0
+            && (effects.lost > 0 || !row.script.contains("silent"))
+            && (effects.damaged > 0 || !row.script.contains("spoil"));
+        differs(has_acted || !row.must_act, "the fault", &row.script, &effects)?;
+        self.look(&reference, row, &view, &papers)?;
+        Ok(end_of(&view))
     }
 
     /// Checks that the outcome, the ledger, the journal and the receipts agree, and that the outcome is permitted.
     fn look(&self, reference: &str, row: &Row, view: &SaleView, papers: &[String]) -> Result<(), String> {
         let end = end_of(view);
-        differs(row.allowed.contains(&end), "the end", &row.allowed, &(end, &view.text))?;
+        let refusals = self.counter.shop.gateway.ledger().refusals().to_vec();
+        differs(row.allowed.contains(&end), "the end", &row.allowed, &(end, &view.text, &refusals))?;
 
         let minor: u32 = row.amount.replace('.', "").parse().unwrap();
         let charged = match end {
@@ -352,7 +383,6 @@ impl Terminal {
             Some(mode) => differs(modes == [mode], "the entry mode", &mode, &modes)?,
             None => differs(modes.len() <= 1, "the payments sent", &"one at most", &modes)?,
         }
-        let refusals = ledger.refusals();
         differs(refusals.is_empty(), "what the gateway refused", &"nothing", &refusals)?;
 
         let due = if end == End::Nothing { 0 } else { 2 };
@@ -464,7 +494,8 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
         let text = screen.lines.join(" ").to_uppercase();
         let waits = screen.waits_for == WaitsFor::Card;
         if screen.card_in_slot {
-            if text.contains("REMOVE") {
+            // One card's language is Spanish.
+            if text.contains("REMOVE") || text.contains("RETIRE") {
                 reader.remove();
                 if text.contains("INSERT") {
                     reader.insert(card);
@@ -486,9 +517,26 @@ async fn customer(counter: &Counter, card: &'static Card, entry: CardEntry) {
     }
 }
 
-/// Cancels while the card is at the reader.
-async fn cashier(counter: &Counter, reference: &str) {
-    counter.shop.reader.until(|screen| screen.lines.join(" ").contains("PLEASE WAIT")).await;
+/// Cancels a sale that does not end: the fault has happened, and the reader has nothing more to do.
+async fn cashier(counter: &Counter, reference: &str, hung: Option<Hung>) {
+    let Some(hung) = hung else { return std::future::pending().await };
+    let (mut screens, mut effects) = (counter.shop.reader.watch(), counter.shop.reader.effects());
+    loop {
+        let seen = *effects.borrow_and_update();
+        let has_happened = match hung {
+            Hung::Lost => seen.lost > 0,
+            Hung::Restarted => seen.reboots > 0,
+        };
+        let waits_for = screens.borrow_and_update().waits_for;
+        if has_happened && waits_for == WaitsFor::Agent {
+            break;
+        }
+        tokio::select! {
+            Ok(()) = screens.changed() => {}
+            Ok(()) = effects.changed() => {}
+            else => return std::future::pending().await,
+        }
+    }
     counter.post(&format!("/v1/sales/{reference}/cancel")).await;
     std::future::pending().await
 }

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::clear_card_data::{self, ClearCard};
 use super::form::Form;
 use super::invalid::Invalid;
-use super::sealed_forms::{self, SRED_DATA};
+use super::sealed_forms::{self, ClearObject, SRED_DATA};
 use pos_keys::pin_block::{self, Malformed, Pin};
 use pos_keys::{
     Key, NotWholeBlocks, TEST_BDK_AES, TEST_BDK_PIN, TEST_BDK_SRED, ZERO_IV, ZERO_IV_16, aes_dukpt, tdes_dukpt,
@@ -143,8 +143,8 @@ impl KeySets {
         if ksn.open(&[]).is_none() {
             return Err(Invalid::new(SRED_KSN, "no device can have this transaction counter"));
         }
-        let clear = sealed_forms::open(&sealed.sred, ksn.block(), &|blocks| ksn.open(blocks)?.ok())?;
-        let card = clear_card_data::read_card(&clear, entry_mode)?;
+        let forms = sealed_forms::open(&sealed.sred, ksn.block(), &|blocks| ksn.open(blocks)?.ok())?;
+        let card = the_only_card(&forms, entry_mode)?;
         for ksn in sealed.pin.iter().map(|(_, ksn)| *ksn).chain([sealed.sred_ksn]) {
             self.0.insert(ksn.initial(), ksn.counter());
         }
@@ -158,6 +158,20 @@ impl KeySets {
             _ => Ok(()),
         }
     }
+}
+
+/// Reads the card in the one form whose data are a card's. If there is none, the first form says why.
+fn the_only_card(forms: &[Vec<ClearObject>], entry_mode: &str) -> Result<ClearCard, Invalid> {
+    let mut found = Err(sealed_forms::garbled());
+    for (number, clear) in forms.iter().enumerate() {
+        match (clear_card_data::read_card(clear, entry_mode), &found) {
+            (Ok(_), Ok(_)) => return Err(sealed_forms::garbled()),
+            (Err(why), Err(_)) if number == 0 => found = Err(why),
+            (Err(_), _) => {}
+            (card, Err(_)) => found = card,
+        }
+    }
+    found
 }
 
 impl EncryptedData {
@@ -332,13 +346,37 @@ mod tests {
         assert!(open(&V1[..62], "FFFF98765432110010A4", "ICC").err().unwrap().contains("whole number of blocks"));
     }
 
+    const TDES_KSN: &str = "FFFF9876543210E00001";
+
+    fn data_key() -> Key {
+        let ksn = tdes_dukpt::Ksn::from_bytes(&hex::decode(TDES_KSN).unwrap()).unwrap();
+        tdes_key(&TEST_BDK_SRED, ksn, tdes_dukpt::Usage::DataRequest).unwrap()
+    }
+
+    /// An IV is the first block of a CBC ciphertext. So a first block of plaintext makes the IV that decrypts to it.
+    #[test]
+    fn an_iv_that_decrypts_to_the_beginning_of_a_known_tag_leaves_the_card_readable() {
+        let open = |first: &str, card: &str| {
+            let clear = hex::decode(format!("{first}{card}")).unwrap();
+            let sealed = hex::encode_upper(data_key().cbc_encrypt_zero_padded(&ZERO_IV, &clear));
+            KeySets::default().open(&swipe(&sealed, TDES_KSN), "ICC").map_err(|invalid| invalid.to_string())
+        };
+        const CARD: &str = "57114761739001010119D311220117589893895A08476173900101011980";
+        assert_eq!(open("0102030405060708", CARD).unwrap().pan, "4761739001010119");
+        // Tags 5A, 57 and 56, whose values reach to the end of the card's own TLVs with 80.
+        for first in ["5A24000000000000", "5724000000000000", "5624000000000000"] {
+            assert_eq!(open(first, CARD).unwrap().pan, "4761739001010119", "{first}");
+        }
+        // What is no card in any form is refused with the reason of the first.
+        let no_card = CARD.replace("0119", "0118");
+        assert!(open("0102030405060708", &no_card).err().unwrap().contains("check digit"));
+        assert!(open("5A24000000000000", &no_card).err().unwrap().contains("check digit"));
+    }
+
     /// The plaintexts are published (readers: 4.4). The ciphertexts are made here.
     #[test]
     fn opens_the_elements_of_neo2() {
-        let text = "FFFF9876543210E00001";
-        let ksn = Ksn::from_bytes(&hex::decode(text).unwrap()).unwrap();
-        let Ksn::Tdes(tdes) = ksn else { panic!("ten bytes") };
-        let key = tdes_key(&TEST_BDK_SRED, tdes, tdes_dukpt::Usage::DataRequest).unwrap();
+        let (text, key) = (TDES_KSN, data_key());
         let sealed = |plain: &[u8]| hex::encode_upper(key.cbc_encrypt_zero_padded(&ZERO_IV, plain));
         let element = |tag: &str, plain: &str| {
             let value = sealed(&hex::decode(plain).unwrap());

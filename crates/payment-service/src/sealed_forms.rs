@@ -1,5 +1,5 @@
 //! The forms in which the families of readers encrypt card data (readers: 8.1). A request does not name its form, so
-//! each form is tried, and exactly one must fit completely.
+//! each form is tried, and exactly one must fit completely with data of a card.
 //!
 //! | form | what is sent | plaintext |
 //! |---|---|---|
@@ -53,29 +53,29 @@ pub(super) struct ClearObject {
     pub(super) value: Vec<u8>,
 }
 
-/// Decrypts `sealed`, in the form that fits. `decrypt` decrypts whole blocks with IV 0, and returns `None` for other
-/// lengths.
+/// Decrypts `sealed`, in each form that fits: at least one. By chance, an IV before other data can look like a TLV with
+/// a known tag. So the caller's check of the card data decides. `decrypt` decrypts whole blocks with IV 0, and returns
+/// `None` for other lengths.
 pub(super) fn open(
     sealed: &[u8],
     block: usize,
     decrypt: &dyn Fn(&[u8]) -> Option<Vec<u8>>,
-) -> Result<Vec<ClearObject>, Invalid> {
+) -> Result<Vec<Vec<ClearObject>>, Invalid> {
     let clear = decrypt(sealed);
     let plain = clear.as_ref().and_then(|clear| zero_padded(clear, block));
-    // By chance, an IV before other data can look like a TLV with any tag, so a form fits only with known tags.
+    // A form fits only with known tags.
     let is_known = |objects: &Vec<ClearObject>| objects.iter().all(|object| SEALED_TAGS.contains(&object.tag.0));
     let (miura, unknown) = match plain {
         Some(objects) if is_known(&objects) => (Some(objects), None),
         other => (None, other),
     };
     let forms = [miura, clear.as_ref().and_then(|clear| after_iv(clear, block)), by_element(sealed, block, decrypt)];
-    let mut fitting = forms.into_iter().flatten();
-    match (fitting.next(), fitting.next()) {
-        (Some(objects), None) => Ok(objects),
-        (Some(_), Some(_)) => Err(garbled()),
+    let fitting: Vec<_> = forms.into_iter().flatten().collect();
+    match clear {
+        _ if !fitting.is_empty() => Ok(fitting),
         // The next check names the unknown tag.
-        (None, _) if clear.is_some() => unknown.ok_or_else(garbled),
-        (None, _) => Err(Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes"))),
+        Some(_) => unknown.map(|objects| vec![objects]).ok_or_else(garbled),
+        None => Err(Invalid::new(SRED_DATA, format!("not a whole number of blocks of {block} bytes"))),
     }
 }
 

@@ -21,7 +21,7 @@ use super::cardholder::{Cardholder, PersonAction};
 use super::deck::{Card, CardEntry};
 use super::display::{Display, Screen};
 use super::family::{Failure, FamilySession, Protocol};
-use super::faults::{AbortRace, Cable, Faults};
+use super::faults::{AbortRace, Cable, Faults, ScriptEffects};
 use super::kernel::{CardStep, Kernel, Running};
 use super::keys::Keys;
 use super::script::ScriptEvent;
@@ -163,6 +163,12 @@ impl Device {
     #[must_use]
     pub fn counters(&self) -> &LineCounters {
         &self.counters
+    }
+
+    /// Returns what the current script has done so far.
+    #[must_use]
+    pub fn effects(&self) -> ScriptEffects {
+        self.faults.effects
     }
 
     /// Returns whether a packet has begun but not ended.

@@ -27,6 +27,19 @@ pub enum Cable {
     In,
 }
 
+/// What the current script has done so far, for a test that waits until its fault has happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScriptEffects {
+    /// The number of rules and moments whose actions were carried out.
+    pub acts: usize,
+    /// The number of messages that were lost in a silence.
+    pub lost: usize,
+    /// The number of damaged messages.
+    pub damaged: usize,
+    /// The number of reboots.
+    pub reboots: usize,
+}
+
 /// The requested faults.
 pub(super) struct Faults {
     pub(super) abort_race: AbortRace,
@@ -46,6 +59,7 @@ pub(super) struct Faults {
     pub(super) flood: Option<Flood>,
     /// The number of flood bytes so far.
     pub(super) flooded: u64,
+    pub(super) effects: ScriptEffects,
 }
 
 impl Faults {
@@ -60,12 +74,15 @@ impl Faults {
             cable: VecDeque::new(),
             flood: None,
             flooded: 0,
+            effects: ScriptEffects::default(),
         }
     }
 
-    /// Cancels the fault for the next message if that message was never sent, so that no other message gets it.
-    pub(super) fn forget_next_message(&mut self) {
+    /// Prepares for a new script. Cancels the fault for the next message if that message was never sent, so that no
+    /// other message gets it.
+    pub(super) fn begin_script(&mut self) {
         (self.damages_next, self.loses_next) = (false, false);
+        self.effects = ScriptEffects::default();
     }
 
     pub(super) fn is_off(&self) -> bool {
@@ -74,8 +91,13 @@ impl Faults {
 
     /// Returns whether a message sent at `now` is lost.
     pub(super) fn loses_message(&mut self, now: Duration) -> bool {
+        if self.is_off() {
+            return true;
+        }
         let silent = self.silent_until.is_some_and(|until| now < until);
-        silent || self.is_off() || std::mem::take(&mut self.loses_next)
+        let is_lost = silent || std::mem::take(&mut self.loses_next);
+        self.effects.lost += usize::from(is_lost);
+        is_lost
     }
 
     /// Damages the packets of a message if requested. The last byte is the LRC.
@@ -84,6 +106,7 @@ impl Faults {
             && let Some(last) = bytes.last_mut()
         {
             *last ^= 0x04;
+            self.effects.damaged += 1;
         }
     }
 

@@ -10,7 +10,7 @@ use super::cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
 use super::deck::{Card, CardEntry};
 use super::device::LineCounters;
 use super::display::{Screen, WaitsFor};
-use super::faults::AbortRace;
+use super::faults::{AbortRace, ScriptEffects};
 use super::port::{EndWithHandle, Moments, Shared};
 use super::script::{Script, ScriptAction, ScriptEvent};
 
@@ -143,6 +143,12 @@ impl Reader {
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<Screen> {
         self.shared.screen.subscribe()
+    }
+
+    /// Returns what the current script has done so far, with a signal for changes.
+    #[must_use]
+    pub fn effects(&self) -> watch::Receiver<ScriptEffects> {
+        self.shared.effects.subscribe()
     }
 
     /// Waits until the reader waits for this input.

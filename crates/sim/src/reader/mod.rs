@@ -55,7 +55,7 @@ pub use cardholder::{ChoicePlan, Key, PersonAction, PinPlan};
 pub use deck::{Card, CardEntry, card};
 pub use display::{Screen, WaitsFor};
 pub use family::Family;
-pub use faults::{AbortRace, Cable};
+pub use faults::{AbortRace, Cable, ScriptEffects};
 pub use flood::Flood;
 pub use handle::Reader;
 pub use keys::Dukpt;

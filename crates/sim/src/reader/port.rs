@@ -16,7 +16,7 @@ use super::Options;
 use super::connection::{Connection, OpenLine};
 use super::device::{Device, OutgoingBytes};
 use super::display::Screen;
-use super::faults::Cable;
+use super::faults::{Cable, ScriptEffects};
 use super::handle::Reader;
 
 /// The pause between the writes of [`Options::fragment`].
@@ -44,6 +44,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
     let tcp = options.tcp.or(options.connect).is_some();
     let device = Device::new(Options { says_powered_on: options.says_powered_on || tcp, ..options.clone() });
     let (screen, _) = watch::channel(device.screen());
+    let (effects, _) = watch::channel(device.effects());
     let inner = Inner {
         device,
         place,
@@ -56,6 +57,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
         inner: Mutex::new(inner),
         wake: Notify::new(),
         screen,
+        effects,
         started: Instant::now(),
         tcp,
         link: options.link,
@@ -71,6 +73,7 @@ pub(super) struct Shared {
     inner: Mutex<Inner>,
     pub(super) wake: Notify,
     pub(super) screen: watch::Sender<Screen>,
+    pub(super) effects: watch::Sender<ScriptEffects>,
     started: Instant,
     tcp: bool,
     link: Option<PathBuf>,
@@ -151,12 +154,8 @@ impl Shared {
     }
 
     fn tell(&self, device: &Device) {
-        let screen = device.screen();
-        self.screen.send_if_modified(|before| {
-            let changed = *before != screen;
-            *before = screen;
-            changed
-        });
+        change(&self.screen, device.screen());
+        change(&self.effects, device.effects());
     }
 
     /// Passes on bytes that were read at `at`. `began` is the time when their packet began.
@@ -176,6 +175,15 @@ impl Shared {
         self.move_cable(&mut inner);
         self.tell(&inner.device);
     }
+}
+
+/// Passes on a value if it differs from the last one.
+fn change<T: PartialEq>(channel: &watch::Sender<T>, now: T) {
+    channel.send_if_modified(|before| {
+        let changed = *before != now;
+        *before = now;
+        changed
+    });
 }
 
 pub(super) struct EndWithHandle(tokio::task::JoinHandle<()>);

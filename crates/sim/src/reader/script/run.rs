@@ -58,7 +58,7 @@ impl Device {
     /// Replaces the current script.
     pub fn run_script(&mut self, script: Script, now: Duration) {
         self.now = now;
-        self.faults.forget_next_message();
+        self.faults.begin_script();
         self.script = ScriptRun::new(script, now);
         self.run_due();
     }
@@ -81,6 +81,7 @@ impl Device {
             };
             for actions in todo {
                 fired += 1;
+                self.faults.effects.acts += 1;
                 self.perform(actions);
             }
             if fired > MOST_AT_ONCE {
@@ -160,6 +161,7 @@ impl Device {
         self.lose_power();
         self.display.go_dark();
         self.faults.off_until = Some(self.now + time);
+        self.faults.effects.reboots += 1;
     }
 
     /// Switches the reader on after a reboot.
@@ -234,6 +236,22 @@ mod tests {
         device.timer(Duration::from_secs(2));
         assert_eq!(said(&mut device), ["014013E60FC30101C40A506F7765726564204F6E900079"]);
         assert_eq!(ask(&mut device, 2_001), [ANSWER]);
+    }
+
+    #[test]
+    fn a_test_learns_what_the_script_has_done() {
+        let mut device = device("on frame 1: silent\non frame 3: reboot 1s");
+        let effects = |device: &Device| (device.effects().acts, device.effects().lost, device.effects().reboots);
+        assert_eq!(effects(&device), (0, 0, 0));
+        assert_eq!(ask(&mut device, 0), [""; 0]);
+        assert_eq!(effects(&device), (1, 1, 0));
+        assert_eq!(ask(&mut device, 1), [ANSWER]);
+        assert_eq!(effects(&device), (1, 1, 0));
+        // What is lost because the reader is off is no silence.
+        assert_eq!(ask(&mut device, 2).len(), 1, "only that it powers off");
+        assert_eq!(effects(&device), (2, 1, 1));
+        device.run_script(Script::default(), Duration::from_millis(3));
+        assert_eq!(effects(&device), (0, 0, 0), "a new script begins");
     }
 
     #[test]
