@@ -201,7 +201,7 @@ fn hung(family: Family, kind: Kind, moment: Moment, fault: Fault) -> Option<Hung
     }
 }
 
-/// Returns whether the sale ends only when the agent has waited two minutes for the chip's last answer. The reader has
+/// Returns whether the sale ends only at the deadline of the chip's last answer, after half a minute. The reader has
 /// not sent it, and reports neither its restart nor the pulled card.
 fn is_long(family: Family, kind: Kind, moment: Moment, fault: Fault) -> bool {
     let answers_never = match family {
@@ -294,7 +294,7 @@ async fn a_line_that_fails_at_every_step_of_every_card() {
     run("faults of the line, and steps", 160, rows).await;
 }
 
-/// Each of these rows takes more than two minutes, so of each family and fault one is played. The seed chooses it.
+/// Each of these rows takes more than half a minute, so of each family and fault one is played. The seed chooses it.
 #[tokio::test]
 async fn a_chip_that_never_gives_its_last_answer_is_reversed_at_the_deadline() {
     let faults = [Reboot, Silence];
@@ -305,7 +305,7 @@ async fn a_chip_that_never_gives_its_last_answer_is_reversed_at_the_deadline() {
             // Without an approval, nothing is reversed.
             long.retain(|row| row.usual == Approved);
             let Some(number) = usize::try_from(row::seed()).unwrap().checked_rem(long.len()) else { continue };
-            let row = Row { patience: 4 * PATIENCE, ..long[number].clone() };
+            let row = Row { patience: 2 * PATIENCE, ..long[number].clone() };
             println!("1 of {} rows: {} reader, {}", long.len(), family.as_str(), row.what);
             rows.push(row);
         }
@@ -314,7 +314,7 @@ async fn a_chip_that_never_gives_its_last_answer_is_reversed_at_the_deadline() {
 }
 
 /// Returns each fault at each step, for each card and way of presenting it, with a family by number. The second list
-/// has the rows that take minutes.
+/// has the rows that take half a minute.
 fn rows_of(faults: &[Fault], family_of: impl Fn(usize) -> Family) -> (Vec<Row>, Vec<Row>) {
     let (mut rows, mut long, mut number) = (Vec::new(), Vec::new(), 0);
     let mut left_out: BTreeMap<(&str, &str), usize> = BTreeMap::new();

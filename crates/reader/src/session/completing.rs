@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::display::DisplayRow;
-use super::line::{CARDHOLDER, PLAIN_ANSWER, ReaderLine};
+use super::line::{PLAIN_ANSWER, ReaderLine};
 use super::next::{Next, SaleOver};
 use crate::capability::Capability;
 use crate::card_answer::{AnswerTemplate, CardElements, TransactionAnswer};
@@ -14,6 +14,10 @@ use crate::{CardVerdict, Completion, ReaderEvent, ReaderLanguage};
 use pos_terms::card::CardFacts;
 use pos_terms::emv::{tag, tlv};
 use pos_terms::transaction::SaleNumber;
+
+/// The deadline of a chip's last answer. The cardholder takes no part in it, and each issuer script takes less than a
+/// second.
+const LAST_ANSWER: Duration = Duration::from_secs(30);
 
 /// The longest wait for the agent. The agent always answers for a card, and its own deadlines for the gateway are below
 /// a minute. After this wait, the agent must have hung.
@@ -76,7 +80,7 @@ impl AwaitingHost {
             CardSay::IsTold if !line.speaker.can(Capability::TellsTap) => {
                 return running.finish(line, CardVerdict::Approved, None);
             }
-            CardSay::Decides => (false, CARDHOLDER),
+            CardSay::Decides => (false, LAST_ANSWER),
             CardSay::IsTold => (true, PLAIN_ANSWER),
         };
         line.ask(&ReaderQuestion::Host { transaction, answer, contactless }, patience, now);
