@@ -314,13 +314,26 @@ fn is_correct(frame: &[u8], direction: Neo2Direction) -> bool {
 
 /// CRC-16/CCITT-FALSE: polynomial 1021, start FFFF, not reflected, no final XOR (readers: 4.1).
 fn crc(bytes: &[u8]) -> u16 {
-    const POLYNOMIAL: u16 = 0x1021;
-    bytes.iter().fold(0xFFFF, |crc, byte| {
-        (0..8).fold(
-            crc ^ (u16::from(*byte) << 8),
-            |crc: u16, _| {
-                if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ POLYNOMIAL }
-            },
-        )
+    bytes.iter().fold(0xFFFF, |crc: u16, byte| {
+        let [high, _] = crc.to_be_bytes();
+        (crc << 8) ^ CRC_OF_BYTE[usize::from(high ^ byte)]
     })
 }
+
+/// The effect of each byte on the CRC. A card's answer has up to a thousand bytes, and is checked before the request.
+const CRC_OF_BYTE: [u16; 256] = {
+    const POLYNOMIAL: u16 = 0x1021;
+    let mut table = [0; 256];
+    let mut byte: u16 = 0;
+    while byte < 256 {
+        let mut crc = byte << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 0x8000 == 0 { crc << 1 } else { (crc << 1) ^ POLYNOMIAL };
+            bit += 1;
+        }
+        table[byte as usize] = crc;
+        byte += 1;
+    }
+    table
+};
