@@ -315,7 +315,15 @@ mod cancelled {
             play(&format!("{ARMED} cancel 1\n > CANCEL\n {order}\n {ENDED}"));
         }
         // The reader does not answer the wait.
-        play(&format!("{ARMED} cancel 1\n > CANCEL\n < 05-00\n 11.5 tick\n {ENDED}"));
+        play(&format!("{ARMED} cancel 1\n > CANCEL\n < 05-00\n 11.5 tick\n > PING\n < 18-00\n {ENDED}"));
+    }
+
+    #[test]
+    fn a_card_that_comes_late_is_used_by_no_other_sale() {
+        let late = "cancel 1\n > CANCEL\n < 05-00\n 11.5 tick\n > PING\n {TAPPED}";
+        play(&format!("{ARMED} {late}\n < 18-00\n {ENDED}"));
+        // A reader that answers nothing more is started again.
+        play(&format!("{ARMED} {late}\n 17 tick\n ! unready restarting no answer to ping\n reopen 0.5"));
     }
 
     #[test]

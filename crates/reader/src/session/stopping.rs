@@ -110,6 +110,9 @@ impl SaleAtReader {
             }
             (stage @ SaleStage::Stopping { .. }, Some(pending)) if pending.may_stay_out => {
                 line.take_answered();
+                // A reader answers its commands in order. So a late answer comes before the one to this question, and
+                // is never taken for a card of the next transaction (design: invariant 5).
+                line.ask(&ReaderQuestion::CardStatus, PLAIN_ANSWER, now);
                 self.at(stage)
             }
             (SaleStage::Stopping { .. }, Some(pending)) => Next::unanswered(pending.name),
