@@ -34,8 +34,8 @@ const PURCHASE: u8 = 0x00;
 The reader starts up, reads one card, and gets an answer for it. Nothing is
 sent to a gateway and no money moves. By default the answer declines.
 
-Standard output has each frame with its meaning. Card data, sealed or clear, are
-zeros of the same length there, and KSNs stay. So the output may go to the
+Standard output has each frame with its meaning. Card data, sealed or clear,
+are zeros of the same length there, and KSNs stay. So the output may go to the
 makers of pos-agent. As a file in tests/reader/recordings it is a test.
 
 Stop the agent first, because it uses the reader's port.
