@@ -289,7 +289,7 @@ fn naive(time: LocalTime) -> Option<NaiveDateTime> {
 }
 
 /// Converts a date to the reader's format.
-pub(super) fn for_reader(local: &DateTime<Local>) -> LocalTime {
+pub(crate) fn for_reader(local: &DateTime<Local>) -> LocalTime {
     let small = |number: u32| u8::try_from(number).expect("parts of a date are below 100");
     LocalTime {
         year: small(local.year().unsigned_abs() % 100),

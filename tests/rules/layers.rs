@@ -136,8 +136,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     // It names what the readers of the configured protocol cannot do.
     ("cli::check", &["config", "reader"]),
-    // It asks a reader while no agent uses its port. A recording reads one card, for an amount.
-    ("cli::reader", &["config", "board", "reader", "card", "money", "transaction"]),
+    // It asks a reader while no agent uses its port. A recording reads one card, for an amount. From the agent it uses
+    // only the check of the clock.
+    ("cli::reader", &["config", "board", "reader", "card", "money", "transaction", "agent"]),
     // It shows a code and tries the devices before there is an agent.
     ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.

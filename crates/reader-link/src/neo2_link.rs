@@ -216,7 +216,7 @@ impl Neo2Decoder {
                         sub_or_status: self.input[at + HEADER + 1],
                         data: &self.input[data],
                     }));
-                    at += HEAD + length + CRC;
+                    at += frame_length(length);
                 }
             }
         }
@@ -272,7 +272,7 @@ pub fn first_frame(bytes: &[u8], direction: Neo2Direction) -> FirstFrame {
     if length > MAX_DATA {
         return FirstFrame::Wrong;
     }
-    match bytes.get(..HEAD + length + CRC) {
+    match bytes.get(..frame_length(length)) {
         Some(frame) if is_correct(frame, direction) => FirstFrame::Frame { header, length },
         Some(_) => FirstFrame::Wrong,
         None => FirstFrame::Incomplete,

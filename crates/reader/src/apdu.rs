@@ -5,7 +5,7 @@ use pos_reader_link::apdu_link::EncodeError;
 use pos_terms::emv::{Tag, TlvError, tlv};
 
 /// Answer to reset. Its value is not BER-TLV, although its tag says "constructed".
-const ATR: Tag = Tag(0x63);
+pub(crate) const ATR: Tag = Tag(0x63);
 /// Maximum length of a text from a reader, in characters.
 const MAX_TEXT: usize = 32;
 

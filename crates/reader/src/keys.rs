@@ -118,6 +118,11 @@ impl KeySets {
         pin.map_or(Ok(()), |pin| self.pin.take(pin.ksn.expose(), pin.block.expose()))
     }
 
+    /// Forgets the keys left that the reader has named, because it starts again or is another one.
+    pub(super) fn forget_told(&mut self) {
+        (self.card.told, self.pin.told) = (None, None);
+    }
+
     /// Takes the keys left that the reader names at its start-up.
     pub(super) fn told(&mut self, card: Option<u64>, pin: Option<u64>) {
         self.card.told = card.or(self.card.told);
@@ -188,6 +193,9 @@ mod tests {
         keys.told(Some(1_048_573), None);
         assert_eq!(keys.left().0, Some(1_048_573));
         assert_eq!(keys.take(&seal("00002"), None), Ok(()));
+        // The next reader at the port names none.
+        keys.forget_told();
+        assert_eq!((keys.left(), keys.were_told()), ((Some(1_048_573), None), false));
     }
 
     #[test]

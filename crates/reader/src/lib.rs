@@ -28,7 +28,8 @@
 //! The session uses the other modules. `card_answer` and `card_read` have a card's answer and the judgement about it,
 //! `masked_pan` and `typed_amount` what comes in ASCII. `outbox` holds outgoing frames and events. `keys` checks that
 //! each KSN is used only once, and `flood` limits endless sending. `clock_setting` decides when the reader's clock is
-//! set, and `local_time` has the time for the card. `identify` finds out which family answers at a port.
+//! set, and `local_time` has the time for the card. `identify` finds out which family answers at a port. `recording`
+//! writes what a session hears and says, without card data.
 
 #![cfg_attr(
     not(all(feature = "miura", feature = "neo2", feature = "vipa")),

@@ -1,4 +1,4 @@
-//! Card numbers that a reader sends in ASCII and must have masked, in every family.
+//! Card numbers that a reader must have masked or sealed, in every family.
 
 use zeroize::Zeroizing;
 
@@ -12,7 +12,7 @@ pub(crate) const MAX_TRACK2: usize = 48;
 /// Returns whether a PAN is clear. In a PAN of 13 or more digits, the digits between the sixth and the last four are
 /// masked.
 pub(crate) fn is_clear_pan(pan: &str) -> bool {
-    pan.len() >= 13 && pan.bytes().all(|byte| byte.is_ascii_digit())
+    pan.len() >= CLEAR_DIGITS && pan.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// So many digits in a row are a card number or more. A masked copy shows at most the first six and the last four, or
@@ -20,9 +20,9 @@ pub(crate) fn is_clear_pan(pan: &str) -> bool {
 pub(crate) const CLEAR_DIGITS: usize = 13;
 
 /// Returns whether a text has so many digits in a row as a card number.
-pub(crate) fn has_clear_digits(characters: impl Iterator<Item = char>) -> bool {
+pub(crate) fn has_clear_digits(mut characters: impl Iterator<Item = char>) -> bool {
     let mut digits = 0;
-    characters.into_iter().any(|c| {
+    characters.any(|c| {
         digits = if c.is_ascii_digit() { digits + 1 } else { 0 };
         digits >= CLEAR_DIGITS
     })

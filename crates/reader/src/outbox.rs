@@ -41,9 +41,8 @@ pub enum PortAction {
 pub(super) struct Outbox {
     /// The port's name for reports.
     port: String,
-    actions: VecDeque<PortAction>,
-    /// The names of the commands whose frames are unsent, one for each frame.
-    names: VecDeque<&'static str>,
+    /// The actions, each with the name of the command whose frame it sends.
+    actions: VecDeque<(PortAction, &'static str)>,
     /// The latest [`Unready`] that was reported, if no [`ReaderEvent::Ready`] came after it.
     told: Option<Unready>,
     failures: u32,
@@ -54,34 +53,21 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn new(port: String) -> Self {
-        Self {
-            port,
-            actions: VecDeque::new(),
-            names: VecDeque::new(),
-            told: None,
-            failures: 0,
-            floods: 0,
-            flooded_at: Duration::ZERO,
-        }
+        Self { port, actions: VecDeque::new(), told: None, failures: 0, floods: 0, flooded_at: Duration::ZERO }
     }
 
     /// Returns the next action, and the name of the command whose frame it sends.
     pub(super) fn poll(&mut self) -> Option<(PortAction, &'static str)> {
-        let action = self.actions.pop_front()?;
-        let name = if matches!(action, PortAction::Write(_)) { self.names.pop_front() } else { None };
-        Some((action, name.unwrap_or_default()))
+        self.actions.pop_front()
     }
 
     /// Sends the frames of a command.
     pub(super) fn write(&mut self, name: &'static str, frames: CommandFrames) {
-        for frame in frames {
-            self.names.push_back(name);
-            self.actions.push_back(PortAction::Write(frame));
-        }
+        self.actions.extend(frames.into_iter().map(|frame| (PortAction::Write(frame), name)));
     }
 
     pub(super) fn report(&mut self, event: ReaderEvent) {
-        self.actions.push_back(PortAction::Report(event));
+        self.actions.push_back((PortAction::Report(event), ""));
     }
 
     pub(super) fn progress(&mut self, sale: SaleNumber, progress: ReaderProgress) {
@@ -109,7 +95,7 @@ impl Outbox {
         self.forget_unsent();
         let after = REOPEN_FIRST.saturating_mul(1 << self.failures.min(16)).min(REOPEN_LONGEST);
         self.failures = self.failures.saturating_add(1);
-        self.actions.push_back(PortAction::Reopen { after });
+        self.actions.push_back((PortAction::Reopen { after }, ""));
     }
 
     /// Records that the port could not be opened, or that the other end closed it.
@@ -127,12 +113,11 @@ impl Outbox {
         (self.floods, self.flooded_at) = (self.floods.saturating_add(1), now);
         self.unready(Unready::Flooding { port: self.port.clone(), wait_s: after.as_secs() });
         self.forget_unsent();
-        self.actions.push_back(PortAction::Reopen { after });
+        self.actions.push_back((PortAction::Reopen { after }, ""));
     }
 
     /// Drops unsent frames and keeps the events for the agent.
     pub(super) fn forget_unsent(&mut self) {
-        self.names.clear();
-        self.actions.retain(|action| matches!(action, PortAction::Report(_)));
+        self.actions.retain(|(action, _)| matches!(action, PortAction::Report(_)));
     }
 }

@@ -9,17 +9,20 @@ use std::time::Duration;
 use pos_printer::code::{Code, CodeKind, QrLevel};
 use pos_printer::layout::{Align, Style, TillLine};
 use pos_reader::capability::Capability;
-use pos_reader::identify::{FoundReader, identify};
+use pos_reader::identify::FoundReader;
 use pos_reader::{ReaderEvent, ReaderFamily, ReaderOrder, ReaderSettings, Unready};
 use rustix::fs::OFlags;
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 
+use super::super::setup::devices;
 use crate::config;
 use crate::doctor;
 
 /// The deadline for a slip. It is that of a printer that opens its cover, and of a person who waits for a code.
 const PRINTED: Duration = Duration::from_secs(20);
+/// The deadline for the search of the reader's family. With the steps after it, it fits the minute that the page waits.
+const FOUND: Duration = Duration::from_secs(25);
 /// The deadline for a reader to identify itself, as in setup's search.
 const READY: Duration = Duration::from_secs(12);
 /// The time for which a text is shown. A person looks from the page to the reader.
@@ -70,11 +73,9 @@ pub(super) async fn on_paper(printer: config::Printer, lines: Vec<TillLine>) -> 
 
 /// Shows a text at a reader for some seconds. Returns the reason why it was not shown.
 pub(super) async fn on_reader(port: &str, baud: u32, text: String) -> Result<(), String> {
-    if let Some(program) = doctor::held_by(port) {
-        return Err(format!("{program} is using this port"));
-    }
+    let found = timeout(FOUND, devices::identified(port, baud, |_| {})).await;
     let FoundReader { protocol, baud, .. } =
-        identify(port, Some(baud), |_| {}).await.map_err(|error| error.to_string())?;
+        found.unwrap_or_else(|_| Err("no reader answers at this port".to_owned()))?;
     let can_show = protocol.capabilities().contains(&Capability::Texts);
     let family = ReaderFamily::plain(protocol).filter(|_| can_show);
     let Some(family) = family else {

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{Datelike, Local};
+use chrono::Local;
 use clap::{Args, ValueEnum};
 use tokio::sync::mpsc::Receiver;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::super::exit::{Exit, Stop};
 use super::super::out;
+use crate::agent::clock;
 use crate::config::{self, Config, DEFAULT_PATH};
 use pos_reader::{
     Arm, CardVerdict, Completion, EntryRequest, FamilyLeftOut, LocalTime, ReaderEvent, ReaderFamily, ReaderHandle,
@@ -20,7 +21,7 @@ use pos_terms::card::EntryMode;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::SaleNumber;
 
-/// The time for the start-up, and the time for each later step without an event.
+/// The time for the start-up and for each later step without an event, in addition to the wait for a card.
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The authorisation response codes that approve and decline (EMV Book 4, A6).
 const APPROVED: [u8; 2] = *b"00";
@@ -87,7 +88,8 @@ impl Trace {
         };
         let left_out = |error: FamilyLeftOut| Stop::new(Exit::Config, error.to_string());
         let (handle, events) = spawn(settings, ReaderFamily::of(&config.reader).map_err(left_out)?);
-        let mut traced = TracedReader { handle, events, port: config.reader.port.clone() };
+        let patience = PATIENCE + Duration::from_secs(config.terminal.card_timeout_s);
+        let mut traced = TracedReader { handle, events, port: config.reader.port.clone(), patience };
         let result = tokio::select! {
             result = traced.follow(arm, if self.approve { APPROVED } else { DECLINED }) => result,
             _ = tokio::signal::ctrl_c() => Err(Stop::new(Exit::NotSent, "stopped before the end")),
@@ -115,12 +117,10 @@ impl Trace {
     }
 }
 
-/// Returns the board's local time, or `None` before the year of the oldest version that has this verb.
+/// Returns the board's local time, or `None` before the build of this program (design: invariant 8).
 fn local_time() -> Option<LocalTime> {
     let now = Local::now();
-    let digits = hex::decode(now.format("%y%m%d%H%M%S").to_string()).ok().filter(|_| now.year() >= 2026)?;
-    let (date, time) = digits.split_at_checked(3)?;
-    LocalTime::from_bcd(date.try_into().ok()?, time.try_into().ok()?)
+    (now.timestamp_millis() >= clock::built_unix_ms()).then(|| clock::for_reader(&now))
 }
 
 /// The reader while it is recorded.
@@ -128,6 +128,7 @@ struct TracedReader {
     handle: ReaderHandle,
     events: Receiver<ReaderEvent>,
     port: String,
+    patience: Duration,
 }
 
 impl TracedReader {
@@ -197,8 +198,8 @@ impl TracedReader {
     }
 
     async fn next(&mut self) -> Result<ReaderEvent, Stop> {
-        let event = timeout_at(Instant::now() + PATIENCE, self.events.recv()).await;
-        let silent = || Stop::new(Exit::NotSent, format!("the reader did nothing for {} s", PATIENCE.as_secs()));
+        let event = timeout(self.patience, self.events.recv()).await;
+        let silent = || Stop::new(Exit::NotSent, format!("the reader did nothing for {} s", self.patience.as_secs()));
         event.map_err(|_| silent())?.ok_or_else(|| Stop::new(Exit::Software, "the reader's task has ended"))
     }
 

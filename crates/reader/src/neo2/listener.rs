@@ -18,11 +18,11 @@ use pos_reader_link::neo2_link::{HeaderKind, Neo2Frame};
 use pos_terms::card::{CryptogramKind, EntryMode};
 
 /// The command bytes of messages that answer no command: a notice after the reader's start, and call-backs.
-const STARTED: u8 = 0x14;
-const CALL_BACK: u8 = 0x61;
+pub(super) const STARTED: u8 = 0x14;
+pub(super) const CALL_BACK: u8 = 0x61;
 /// The command bytes of the cancellations.
-const CANCEL: u8 = 0x05;
-const KEYPAD: u8 = 0x62;
+pub(super) const CANCEL: u8 = 0x05;
+pub(super) const KEYPAD: u8 = 0x62;
 
 /// Reads the messages of NEO2.
 pub(super) struct Neo2Listener;

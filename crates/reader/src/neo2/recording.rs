@@ -1,6 +1,9 @@
 //! NEO2's messages in a recording (readers: 4.2 to 4.4).
 
-use super::message::{ElementForm, StripeBlock, each, has_clear_card_data, is_text_track, renew_check, split, tags};
+use super::listener::{CALL_BACK, CANCEL, KEYPAD, STARTED};
+use super::message::{
+    ElementForm, StripeBlock, each, has_clear_card_data, is_text_track, pin_digits, renew_check, split, tags,
+};
 use crate::family::RawMessage;
 use crate::recording::{FirstPiece, KnownElement, PartContent, RecordedPart, RecordedWire, known};
 use PartContent::{Hidden, Inside, Kept, MaskedDigits, MaskedText, Sealed};
@@ -14,13 +17,9 @@ pub(crate) static RECORDING: Neo2Recording = Neo2Recording;
 pub(crate) struct Neo2Recording;
 
 /// The command bytes whose answers have no elements.
-const WITHOUT_ELEMENTS: [u8; 8] = [0x01, 0x05, 0x12, 0x14, 0x18, 0x25, 0x29, 0x81];
+const WITHOUT_ELEMENTS: [u8; 8] = [0x01, CANCEL, 0x12, STARTED, 0x18, 0x25, 0x29, 0x81];
 /// C7-xx: the state of the encryption.
 const ENCRYPTION: u8 = 0xC7;
-/// 61-xx: a text or a question of the reader.
-const CALL_BACK: u8 = 0x61;
-/// 62-xx: a PIN entry.
-const KEYPAD: u8 = 0x62;
 
 const OWN: &[KnownElement] = &[
     (tags::KSN, "KSN of the card data", Kept),
@@ -62,7 +61,7 @@ impl RecordedWire for Neo2Recording {
         let RawMessage { codes: [command, _], bytes, .. } = *message;
         match command {
             _ if bytes.is_empty() => {}
-            KEYPAD if matches!(bytes.len(), 1 | 37 | 57) => pin_parts(bytes, see),
+            KEYPAD if bytes.len() == 1 || pin_digits(bytes.len() - 1).is_some() => pin_parts(bytes, see),
             CALL_BACK => see(RecordedPart::of("text or question", bytes, Kept)),
             command if command == ENCRYPTION || WITHOUT_ELEMENTS.contains(&command) => {
                 see(RecordedPart::of("data", bytes, Kept));
@@ -92,12 +91,7 @@ impl RecordedWire for Neo2Recording {
 fn pin_parts<'a>(bytes: &'a [u8], see: &mut dyn FnMut(RecordedPart<'a>)) {
     let (state, rest) = bytes.split_at(1);
     see(RecordedPart::of("state of the PIN entry", state, Kept));
-    let ksn = match rest.len() {
-        36 => 20,
-        56 => 24,
-        _ => 0,
-    };
-    let (ksn, block) = rest.split_at(ksn);
+    let (ksn, block) = rest.split_at(pin_digits(rest.len()).map_or(0, |(ksn, _)| ksn));
     if !ksn.is_empty() {
         see(RecordedPart::of("KSN of the PIN", ksn, Kept));
     }

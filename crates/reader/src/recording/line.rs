@@ -7,13 +7,9 @@ use zeroize::Zeroizing;
 
 use super::elements::{PartContent, RecordedPart};
 use crate::family::RawMessage;
-use crate::masked_pan::{digits, has_clear_digits, is_readable};
+use crate::masked_pan::{CLEAR_DIGITS, digits, has_clear_digits, is_readable};
+use pos_reader_link::apdu_link;
 use pos_terms::emv::tlv;
-
-/// The digits of the shortest card number (ISO/IEC 7812).
-const SHORTEST_PAN: usize = 13;
-/// Maximum length of the data of one message. A longer one is recorded as zeros.
-const MAX_MESSAGE: usize = 8192;
 
 /// The sender of bytes that belong to no frame.
 const NO_SENDER: u8 = u8::MAX;
@@ -251,7 +247,7 @@ impl LineRewriter {
             CleanMessage { whole: &whole, bytes: Vec::new(), fill: fill.bytes(), ..CleanMessage::default() };
         clean.bytes.resize(whole.len(), clean.fill.2);
         let mut kind = MessageKind::Sealed;
-        if whole.len() <= MAX_MESSAGE {
+        if whole.len() <= apdu_link::MAX_MESSAGE {
             let well_formed = wire.parts(&message, &mut |part| clean.take(&part));
             wire.renew_inside(&mut clean.bytes);
             kind = match clean.kind {
@@ -297,7 +293,7 @@ impl CleanMessage<'_> {
         let (sealed, other, _) = self.fill;
         match part.recorded() {
             // A card number was here.
-            Some(_) if other != 0 && part.is_zeros() && part.value.len() >= SHORTEST_PAN => {
+            Some(_) if other != 0 && part.is_zeros() && part.value.len() >= CLEAR_DIGITS => {
                 self.write(part.value, &vec![other; part.value.len()]);
             }
             Some(recorded) => self.write(part.value, &recorded),

@@ -34,6 +34,7 @@ impl StartUp {
     pub(super) fn new(line: &mut ReaderLine, now: Duration) -> Self {
         line.extended = false;
         line.clock.forget();
+        line.keys.forget_told();
         let startup = Self { identity: ReaderIdentity::default(), step: 0, ask_again: None };
         startup.ask(line, now);
         startup

@@ -1,18 +1,16 @@
 //! VIPA's elements in a recording (readers: 3.2 to 3.5).
 
 use super::message::{has_clear_card_data, tags};
+use crate::apdu::ATR;
 use crate::apdu_recording::ApduRecording;
 use crate::recording::{KnownElement, PartContent};
 use PartContent::{Hidden, Kept, MaskedDigits, MaskedText, Sealed};
 use pos_reader_link::apdu_link::Profile;
-use pos_terms::emv::{Tag, tag};
+use pos_terms::emv::tag;
 
 /// The line of a VIPA reader.
 pub(crate) static RECORDING: ApduRecording =
     ApduRecording { profile: Profile::Vipa, own: OWN, is_clear: has_clear_card_data };
-
-/// Answer to reset. Its value is not BER-TLV.
-const ATR: Tag = Tag(0x63);
 
 const OWN: &[KnownElement] = &[
     (tags::CARD_STATUS, "card status", Kept),

@@ -194,6 +194,15 @@ impl std::fmt::Debug for PinFailure {
     }
 }
 
+/// Returns the numbers of digits of KSN and PIN block: with TDES, and with AES.
+pub(in crate::neo2) fn pin_digits(both: usize) -> Option<(usize, usize)> {
+    match both {
+        36 => Some((20, 16)),
+        56 => Some((24, 32)),
+        _ => None,
+    }
+}
+
 impl Neo2PinAnswer {
     /// Reads the data: state, KSN and PIN block. Both are hexadecimal digits in ASCII, 20 and 16 of them with TDES, 24
     /// and 32 with AES.
@@ -210,11 +219,7 @@ impl Neo2PinAnswer {
             0x05 | 0x06 => return Ok(Self::NoKey),
             other => return Ok(Self::Failed(PinFailure(*other))),
         }
-        let (ksn, block) = match digits.len() {
-            36 => (20, 16),
-            56 => (24, 32),
-            _ => return Err(length),
-        };
+        let (ksn, block) = pin_digits(digits.len()).ok_or(length)?;
         let mut bytes = Zeroizing::new([0; 12 + 16]);
         let bytes = &mut bytes[..(ksn + block) / 2];
         hex::decode_to_slice(digits, bytes).map_err(|_| Neo2MessageError::Field("KSN or PIN block"))?;

@@ -104,7 +104,6 @@ impl<'a> StripeBlock<'a> {
             return Err(BlockFault::Check);
         }
         let mut rest = fields;
-        let before = |rest: &[u8]| &bytes[..bytes.len() - rest.len() - END_LENGTH];
         let [kind, status, one, two, three, clear, sealed] = take_array(&mut rest)?;
         let lengths = [one, two, three].map(usize::from);
         let options = if status & STATUS_OPTIONS == 0 {
@@ -113,7 +112,7 @@ impl<'a> StripeBlock<'a> {
             let [count] = take_array(&mut rest)?;
             take(&mut rest, usize::from(count))?
         };
-        let head = before(rest);
+        let head = &bytes[..bytes.len() - rest.len() - END_LENGTH];
         let option = options.first().copied().unwrap_or(0);
         if option & OPTION_OTHER_CIPHER != 0 {
             return Err(BlockFault::Cipher);
@@ -153,29 +152,29 @@ impl<'a> StripeBlock<'a> {
 }
 
 /// Returns the fields of a block and its check bytes.
-fn fields_of(bytes: &[u8]) -> Result<(&[u8], (u8, u8)), BlockFault> {
+fn fields_of(bytes: &[u8]) -> Result<(&[u8], [u8; 2]), BlockFault> {
     let (&[begin, low, high], rest) = bytes.split_first_chunk().ok_or(BlockFault::Frame)?;
     let (fields, &[xor, sum, end]) = rest.split_last_chunk().ok_or(BlockFault::Frame)?;
     let length = usize::from(u16::from_le_bytes([low, high]));
     if begin != BEGIN || end != END || length != fields.len() || bytes.len() != FRAME + length {
         return Err(BlockFault::Frame);
     }
-    Ok((fields, (xor, sum)))
+    Ok((fields, [xor, sum]))
 }
 
 /// Makes the check bytes of a block again, whose fields were changed.
 pub(in crate::neo2) fn renew_check(block: &mut [u8]) {
     if let Ok((fields, _)) = fields_of(block) {
-        let (xor, sum) = check_of(fields);
+        let check = check_of(fields);
         let at = block.len() - END_LENGTH;
-        (block[at], block[at + 1]) = (xor, sum);
+        block[at..at + check.len()].copy_from_slice(&check);
     }
 }
 
 /// Returns XOR and sum of the fields.
-fn check_of(fields: &[u8]) -> (u8, u8) {
+fn check_of(fields: &[u8]) -> [u8; 2] {
     let xor = fields.iter().fold(0, |xor, byte| xor ^ byte);
-    (xor, fields.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)))
+    [xor, fields.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte))]
 }
 
 /// Takes the KSN. With AES it is the last field, so what is left tells its length. UNCERTAIN: that AES DUKPT has its 12

@@ -13,6 +13,7 @@ use pos_terms::emv::{Tag, tag, tlv};
 
 /// The characters of a track that are read. Track 1 has at most 79, including sentinels and LRC (ISO/IEC 7813).
 const MAX_TRACK: usize = 80;
+
 /// Returns the masked PAN of an element with marker A1, or of a swipe's block. Returns `None` for every other element,
 /// and for a value that is not a PAN.
 #[must_use]

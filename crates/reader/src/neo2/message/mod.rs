@@ -28,6 +28,7 @@ mod status;
 pub mod tags;
 mod transaction;
 
+pub(super) use answer::pin_digits;
 pub use answer::{
     EncryptionSwitch, KeyInfoAnswer, KeySlot, KeyState, KsnAnswer, ManualCardAnswer, Neo2PinAnswer, PinFailure,
     parse_clock, text,

@@ -5,7 +5,7 @@ use zeroize::Zeroizing;
 
 use super::tags;
 use crate::apdu::each;
-use crate::masked_pan::{MAX_TRACK2, is_clear_pan, is_readable};
+use crate::masked_pan::{MAX_TRACK2, has_clear_digits, is_clear_pan, is_readable, nibble};
 use pos_terms::card::MaskedPan;
 use pos_terms::emv::{Tag, tag};
 
@@ -51,9 +51,7 @@ pub fn has_clear_card_data(body: &[u8]) -> bool {
 /// Returns whether a track has as many digits in a row as a PAN, wherever they are. Expiry date and service code, which
 /// stay visible, have seven.
 fn is_clear_track(track: &[u8]) -> bool {
-    /// The shortest PAN (ISO/IEC 7812).
-    const SHORTEST_PAN: usize = 13;
-    track.split(|byte| !(byte & 0x7F).is_ascii_digit()).any(|digits| digits.len() >= SHORTEST_PAN)
+    has_clear_digits(track.iter().map(|byte| char::from(byte & 0x7F)))
 }
 
 /// Returns whether the element is no track but a verification value in clear. In older versions, the two have the same
@@ -72,7 +70,7 @@ fn pan_text(tag: Tag, value: &[u8]) -> Option<Zeroizing<String>> {
     match tag {
         // D is the separator, F the padding, and A a masked digit.
         tag::TRACK2_EQUIVALENT | tag::PAN => {
-            pan.extend(nibbles.take_while(|nibble| !matches!(nibble, 0x0D | 0x0F)).take(PLACES).map(digit));
+            pan.extend(nibbles.take_while(|nibble| !matches!(nibble, 0x0D | 0x0F)).take(PLACES).map(nibble));
         }
         tags::MASKED_TRACK2 => pan.extend(characters(value, b';', b'=')),
         tags::MASKED_TRACK1 => pan.extend(characters(value, b'B', b'^')),
@@ -90,10 +88,6 @@ fn characters(track: &[u8], begin: u8, end: u8) -> impl Iterator<Item = char> {
 
 fn shown(byte: u8) -> char {
     if byte == MASKED_CHARACTER { '*' } else { char::from(byte & 0x7F) }
-}
-
-fn digit(nibble: u8) -> char {
-    if nibble < 10 { char::from(b'0' + nibble) } else { '*' }
 }
 
 #[cfg(test)]
