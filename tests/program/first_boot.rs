@@ -249,6 +249,10 @@ async fn one_browser_with_the_code_sets_the_terminal_up() {
     // The devices are found and tried.
     let Reply::Devices(found) = board.asked(&Request::Search).await.remove(0) else { panic!() };
     assert_eq!(found.reader.unwrap().port, board.shop.reader.place());
+    assert_eq!(found.reader_protocol.as_deref(), Some("miura-mpi"));
+    let needs =
+        |name: &str| found.protocols.iter().find(|known| known.name == name).map(|known| known.sred_forms.len());
+    assert_eq!([needs("miura-mpi"), needs("verifone-vipa"), needs("idtech-neo2")], [Some(0), Some(2), Some(1)]);
     assert_eq!(found.printer.unwrap().port, board.printer.place());
     let text = "Guten Tag".to_owned();
     let print = Request::TryPrinter { port: board.printer.place(), columns: 42, text: text.clone() };
@@ -263,6 +267,16 @@ async fn one_browser_with_the_code_sets_the_terminal_up() {
         let Some(Reply::Faulty(faults)) = board.asked(&request).await.pop() else { panic!() };
         assert_eq!(faults.iter().map(|fault| fault.key.as_str()).collect::<Vec<_>>(), ["terminal-id"]);
     }
+    // A reader of another kind needs answers of its own.
+    let mut other = Answers { reader_protocol: Some("verifone-vipa".to_owned()), ..board.answers() };
+    let Some(Reply::Faulty(faults)) = board.asked(&Request::Check(Box::new(other.clone()))).await.pop() else {
+        panic!()
+    };
+    let keys: Vec<_> = faults.iter().map(|fault| fault.key.as_str()).collect();
+    assert_eq!(keys, ["sred-form", "terminal-country", "acquirer"]);
+    [other.sred_form, other.terminal_country, other.acquirer] =
+        ["iv-first", "276", "01"].map(|text| Some(text.to_owned()));
+    assert_eq!(board.asked(&Request::Check(Box::new(other))).await, [Reply::Done]);
     assert_eq!(board.asked(&Request::Check(Box::new(board.answers()))).await, [Reply::Done]);
     assert_eq!((board.files(), board.path("data").exists()), (Vec::new(), false));
 

@@ -22,7 +22,7 @@ pub use answers::{
     Answers, GatewayAnswers, OperatorAnswer, PageAnswers, PrinterAnswers, Secret, SystemAnswers, TillAnswers,
     WifiAnswers,
 };
-pub use message::{Devices, Fault, FoundDevice, Refusal, Reply, Request, Stage, State, Step};
+pub use message::{Devices, Fault, FoundDevice, KnownProtocol, Refusal, Reply, Request, Stage, State, Step};
 
 /// The socket of root's half.
 pub const SOCKET: &str = "/run/pos-first-boot/setup.sock";

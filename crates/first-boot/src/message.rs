@@ -136,10 +136,26 @@ pub enum Stage {
 pub struct Devices {
     /// The reader that answered.
     pub reader: Option<FoundDevice>,
+    /// The protocol of that reader, as in the answer `reader-protocol`.
+    pub reader_protocol: Option<String>,
+    /// The protocols that the terminal knows.
+    pub protocols: Vec<KnownProtocol>,
     /// The printer that answered, or that calls itself one.
     pub printer: Option<FoundDevice>,
     /// Every port that was looked at, with what was found there.
     pub looked: Vec<FoundDevice>,
+}
+
+/// A protocol of readers, with the answers that only it needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct KnownProtocol {
+    /// The name, as in the answer `reader-protocol`.
+    pub name: String,
+    /// The values of the answer `sred-form`; empty if it is not needed.
+    pub sred_forms: Vec<String>,
+    /// True if the answers `terminal-country` and `acquirer` are needed.
+    pub needs_acquirer: bool,
 }
 
 /// A device at a port.

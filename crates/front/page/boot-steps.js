@@ -119,8 +119,9 @@ export function devicesStep(page) {
     try {
       page.found = await page.send("search", {});
       values.reader = page.found.reader?.port ?? values.reader;
+      values["reader-protocol"] = page.found["reader-protocol"] ?? values["reader-protocol"];
       values["printer.port"] = page.found.printer?.port ?? values["printer.port"] ?? "none";
-      ["reader", "printer.port"].forEach((key) => page.mend(key));
+      ["reader", "reader-protocol", "printer.port"].forEach((key) => page.mend(key));
       page.keep();
     } catch (error) { text(place, page.words(error)); }
     again.hidden = false;
@@ -134,13 +135,33 @@ export function devicesStep(page) {
     }
     const ports = (found?.looked ?? []).map(({ port, said }) => [port, `${port} · ${said}`]);
     fill(fields,
-      port(page, "reader", ports, b("hint.reader"), draw), tried(page, "try-reader", () => ({ port: values.reader, text: b("try.reader-text") })),
+      port(page, "reader", ports, b("hint.reader"), draw), ...kindOfReader(page, found?.protocols ?? [], draw), tried(page, "try-reader", () => ({ port: values.reader, text: b("try.reader-text") })),
       port(page, "printer.port", [["none", b("printer.none")], ...ports], b("hint.printer"), draw),
       values["printer.port"] !== "none" && choice(page, "printer.columns", [["32", b("columns.32")], ["42", b("columns.42")], ["48", b("columns.48")]]),
       values["printer.port"] !== "none" && tried(page, "try-printer", () => ({ port: values["printer.port"], columns: Number(values["printer.columns"]), text: b("try.printer-text") })));
   }
   if (page.found) draw(); else search();
   return [place, again, fields];
+}
+/** Builds the choice of the reader's kind, with the answers that only this kind needs. `draw` draws it again. */
+function kindOfReader(page, protocols, draw) {
+  const { values } = page.draft;
+  const name = values["reader-protocol"] ??= protocols[0]?.name;
+  const known = protocols.find((one) => one.name === name);
+  function then() {
+    // Each kind has other forms.
+    delete values["sred-form"];
+    page.keep();
+    draw();
+    document.getElementById(idOf("reader-protocol"))?.focus();
+  }
+  const forms = known?.["sred-forms"] ?? [];
+  return [
+    protocols.length > 1 && choice(page, "reader-protocol", protocols.map((one) => [one.name, b(`kind.${one.name}`)]), { hint: b("hint.reader-protocol"), then }),
+    forms.length > 0 && choice(page, "sred-form", [["", b("choose")], ...forms.map((form) => [form, b(`form.${form}`)])], { hint: b("hint.sred-form") }),
+    known?.["needs-acquirer"] && field(page, "terminal-country", { hint: b("hint.terminal-country"), inputmode: "numeric", maxlength: 3 }),
+    known?.["needs-acquirer"] && field(page, "acquirer", { hint: b("hint.acquirer"), maxlength: 8 }),
+  ].filter(Boolean);
 }
 const OTHER = "other";
 /** Builds the choice of a port: one that was found, or a typed one. `draw` draws it again. */

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::super::doctor;
 use super::super::setup::devices::{self, Looked};
-use super::super::setup::draft::{Draft, Printer};
+use super::super::setup::draft::{Draft, Printer, known_protocols};
 use super::super::setup::system::{self, Etc};
 use super::code::{Code, Tries};
 use super::show;
@@ -214,7 +214,9 @@ impl Boot {
         };
         let printer = printers.iter().find(|looked| looked.is_there).map(found);
         let looked = looked.iter().chain(&printers).map(found).collect();
-        Devices { reader: reader.map(|reader| FoundDevice { port: reader.port, said: reader.who }), printer, looked }
+        let reader_protocol = reader.as_ref().map(|reader| reader.protocol.name().to_owned());
+        let reader = reader.map(|reader| FoundDevice { port: reader.port, said: reader.who });
+        Devices { reader, reader_protocol, protocols: known_protocols(), printer, looked }
     }
 
     async fn try_printer(&self, port: String, columns: u8, text: &str) -> Reply {

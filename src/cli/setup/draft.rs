@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use pos_first_boot::KnownProtocol;
 use pos_printer::config::{CodePage, page_with};
 use pos_words::{Language, Words};
 
@@ -257,7 +258,7 @@ impl Draft {
 
     /// Returns whether the reader's protocol needs the settings of a VIPA reader.
     pub(in crate::cli) fn needs_vipa(&self) -> bool {
-        self.protocol == ReaderProtocol::VerifoneVipa
+        needs_vipa(self.protocol)
     }
 
     /// Returns the printer's code page, if its usual one lacks letters of the language.
@@ -393,6 +394,22 @@ fn keys(text: &str) -> Vec<(String, String)> {
         }
     }
     found
+}
+
+/// Returns the protocols of this build, with the answers that only they need.
+pub(in crate::cli) fn known_protocols() -> Vec<KnownProtocol> {
+    let included = ReaderProtocol::ALL.into_iter().filter(|(protocol, _)| protocol.is_included());
+    let known = included.map(|(protocol, name)| KnownProtocol {
+        name: name.to_owned(),
+        sred_forms: protocol.sred_forms().iter().map(|(_, form)| (*form).to_owned()).collect(),
+        needs_acquirer: needs_vipa(protocol),
+    });
+    known.collect()
+}
+
+/// Returns whether a protocol needs the settings of a VIPA reader.
+fn needs_vipa(protocol: ReaderProtocol) -> bool {
+    protocol == ReaderProtocol::VerifoneVipa
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ function full(kind = "nexo") {
   Object.assign(draft.values, {
     language: "de", "time-zone": "Europe/Berlin", "system.time-servers": "ntp1.example, ntp2.example", "gateway.url": " https://bank.example ", "gateway.entity-id": "0".repeat(32),
     "gateway.ca": "-----BEGIN", "terminal-id": "60001234", merchant: "Cafe Sonne\n\n Hauptstr. 1 ", country: "DE", currency: "EUR", "max-amount": "", "page.logo": "PHN2Zz4=",
-    reader: "/dev/ttyACM0", "printer.port": "/dev/ttyUSB0", "till.kind": kind, "till.address": "192.168.1.20", "till.sale-id": "K1", "till.name": "kasse-1", "till.port": "8443",
+    reader: "/dev/ttyACM0", "reader-protocol": "verifone-vipa", "sred-form": "iv-first", "terminal-country": "276", acquirer: "01", "printer.port": "/dev/ttyUSB0", "till.kind": kind, "till.address": "192.168.1.20", "till.sale-id": "K1", "till.name": "kasse-1", "till.port": "8443",
     "till.poi-id": "T1", "till.key-identifier": "key", "till.key-version": "2", "till.certificate-name": "till",
   });
   Object.assign(draft.secrets, { "gateway.token": " tok-1\n", "till.secret": "zvt-2", "system.wifi.password": "wifi-3" });
@@ -83,7 +83,7 @@ test("the answers of a till that is not connected, and of no printer, are left o
 test("a fault leads to the step that asks for its answer, and to its field", () => {
   for (const [key, step, id] of [
     ["language", "place", "language"], ["system.time-servers", "network", "system-time-servers"], ["gateway.url", "bank", "gateway-url"], ["printer.port", "devices", "printer-port"],
-    ["reader", "devices", "reader"], ["page.logo", "shop", "page-logo"], ["merchant", "shop", "merchant"], ["operator[0].pin", "people", "operator-0-pin"], ["operator", "people", "operator"],
+    ["reader", "devices", "reader"], ["sred-form", "devices", "sred-form"], ["terminal-country", "devices", "terminal-country"], ["page.logo", "shop", "page-logo"], ["merchant", "shop", "merchant"], ["operator[0].pin", "people", "operator-0-pin"], ["operator", "people", "operator"],
     ["page.without-sign-in", "people", "page-without-sign-in"], ["till.poi-id", "till", "till-poi-id"], ["", "review", ""], ["board", "review", "board"],
   ]) {
     assert.equal(stepOf(key), step, key);

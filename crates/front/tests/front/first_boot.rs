@@ -404,7 +404,12 @@ async fn what_the_browser_asks_reaches_root_as_it_is_and_roots_reply_comes_back(
     let first_boot = FirstBoot::begin().await;
     let browser = first_boot.let_in().await;
     let found = |port: &str| FoundDevice { port: port.to_owned(), said: "a reader".to_owned() };
-    let devices = Devices { reader: Some(found("/dev/ttyACM0")), printer: None, looked: vec![found("/dev/ttyS0")] };
+    let devices = Devices {
+        reader: Some(found("/dev/ttyACM0")),
+        reader_protocol: Some("idtech-neo2".to_owned()),
+        looked: vec![found("/dev/ttyS0")],
+        ..Devices::default()
+    };
     first_boot.root.set(|root| root.replies = vec![Reply::Devices(devices.clone())]);
     let answer = browser.post("search", json!({})).await;
     assert_eq!((answer.status().as_u16(), json(answer).await), (200, json!(devices)));

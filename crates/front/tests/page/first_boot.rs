@@ -76,6 +76,12 @@ async fn answer(page: &Browser, board: &NewBoard, screen: &str) {
         _ => {}
     }
 }
+/// Chooses in a list.
+async fn choose(page: &Browser, id: &str, value: &str) {
+    let script =
+        format!("const e = document.getElementById('{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'))");
+    page.run(&script).await;
+}
 async fn stored(page: &Browser) -> String {
     let script = "return JSON.stringify(Object.entries(sessionStorage)) + JSON.stringify(Object.entries(localStorage)) \
                   + document.cookie";
@@ -189,8 +195,15 @@ async fn reach_the_bank(page: &Browser, board: &NewBoard) {
 
 async fn try_the_devices(page: &Browser, board: &NewBoard) {
     answer(page, board, "devices").await;
+    // Another kind of reader asks for what only it needs.
+    assert_eq!(page.run("return document.querySelector('#reader-protocol').value").await, "miura-mpi");
+    choose(page, "reader-protocol", "verifone-vipa").await;
+    page.until("document.querySelectorAll('#sred-form, #terminal-country, #acquirer').length === 3").await;
+    assert_eq!(page.run("return document.querySelectorAll('#sred-form option').length").await, 3);
+    choose(page, "reader-protocol", "miura-mpi").await;
+    page.until("!document.querySelector('#sred-form, #acquirer')").await;
     let slips = board.printer.receipts().len();
-    for (device, done) in [("reader", "shows the text"), ("printer", "is printed")] {
+    for (device, done) in [("reader", "shows the text"), ("printer", "line is printed")] {
         page.press(&format!("#try-{device}"), By::Keyboard).await;
         page.until(&format!("document.querySelector('#content').textContent.includes({done:?})")).await;
     }
