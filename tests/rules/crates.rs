@@ -65,7 +65,12 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
         ],
         &[],
     ),
-    ("pos-docs", &["pos-agent", "pos-core", "pos-fleet-terms", "pos-gateway-model", "pos-reader", "pos-words"], &[]),
+    (
+        "pos-docs",
+        &["pos-agent", "pos-core", "pos-fleet-terms", "pos-front", "pos-gateway-model", "pos-reader", "pos-words"],
+        &[],
+    ),
+    ("pos-sandbox", &["pos-agent", "pos-front", "pos-sim", "pos-till-api"], &[]),
     (
         "pos-agent",
         &[

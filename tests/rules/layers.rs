@@ -417,6 +417,7 @@ fn a_types_name_is_told_apart_without_its_path() {
             "crates/fleet-terms",
             "crates/front",
             "crates/protocols",
+            "crates/sandbox",
             "crates/till-api",
             "crates/uplink",
         ];

@@ -13,14 +13,10 @@ use clap_complete::Shell;
 use pos_agent::till::http::description;
 use serde_json::Value;
 
-/// The command line of each program is included from its source file, because the front has no library.
+/// The command line of the fleet's server is included from its source file, because it has no library.
 #[path = "../../fleet/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the fleet's server alone")]
 mod fleet_arguments;
-/// The same for the front.
-#[path = "../../front/src/arguments.rs"]
-#[allow(dead_code, reason = "what is typed there is read by the front alone")]
-mod front_arguments;
 mod licences;
 mod man;
 mod manual;
@@ -134,7 +130,7 @@ fn write_open(text: &mut String, value: &Value, depth: usize) {
 fn programs() -> [clap::Command; 4] {
     [
         pos_agent::cli::Arguments::command(),
-        front_arguments::Arguments::command(),
+        pos_front::command(),
         uplink_arguments::Arguments::command(),
         fleet_arguments::Arguments::command(),
     ]

@@ -17,6 +17,7 @@ use super::printer::Printer;
 use super::reader::{self, Family, Reader};
 
 pub mod demo;
+pub mod program;
 
 /// The devices and settings of the shop.
 #[derive(Clone, Debug, Default)]
@@ -31,9 +32,11 @@ pub struct Options {
     pub config: Vec<(String, String)>,
     /// The file of the journal; with `None`, it is in the shop's folder.
     pub journal: Option<PathBuf>,
+    /// An empty folder, which stays; with `None`, the shop makes a folder and removes it at its end.
+    pub folder: Option<PathBuf>,
 }
 
-/// A running shop. Its folder is removed when this value is dropped.
+/// A running shop. Its own folder is removed when this value is dropped.
 pub struct Shop {
     /// The reader.
     pub reader: Reader,
@@ -56,7 +59,10 @@ impl Shop {
     ///
     /// Fails if an address is in use or a file cannot be written.
     pub async fn open(mut options: Options) -> io::Result<Self> {
-        let folder = Folder::make()?;
+        let folder = match options.folder.take() {
+            Some(path) => Folder { path, stays: true },
+            None => Folder::make()?,
+        };
         if options.reader.tcp.is_none() {
             options.reader.link = Some(folder.path.join("reader"));
         }
@@ -175,9 +181,10 @@ impl Drop for FaultyLine {
     }
 }
 
-/// A folder that is removed when this value is dropped.
+/// A folder that is removed when this value is dropped, unless it stays.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
+    stays: bool,
 }
 
 impl Folder {
@@ -190,7 +197,7 @@ impl Folder {
             match fs::create_dir(&path) {
                 Ok(()) => {
                     fs::set_permissions(&path, fs::Permissions::from_mode(0o700))?;
-                    return Ok(Self { path });
+                    return Ok(Self { path, stays: false });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -202,8 +209,10 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The folder stays only if the system refuses to remove it. It contains only test data.
-        let _ = fs::remove_dir_all(&self.path);
+        if !self.stays {
+            // The folder is left only if the system refuses to remove it. It contains only test data.
+            let _ = fs::remove_dir_all(&self.path);
+        }
     }
 }
 

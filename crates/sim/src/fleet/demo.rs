@@ -19,7 +19,7 @@ use tokio::process::{Child, Command};
 use tokio::time::sleep;
 
 use crate::shop::Folder;
-use crate::shop::demo::program;
+use crate::shop::program;
 
 /// The number of terminals.
 const TERMINALS: u64 = 5;

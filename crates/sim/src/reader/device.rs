@@ -303,6 +303,10 @@ impl Device {
         }
     }
 
+    pub(super) fn set_removes_card(&mut self, removes: bool) {
+        self.options.removes_card = removes;
+    }
+
     /// Sets when the cardholder takes the card out, if a plan requires it.
     pub(super) fn expect_removal(&mut self) {
         if self.options.removes_card && self.kernel.slot.is_some() {

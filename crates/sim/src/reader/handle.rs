@@ -48,6 +48,11 @@ impl Reader {
         self.person_does(PersonAction::Present(card, entry));
     }
 
+    /// Sets whether the cardholder takes the card out after its final decision.
+    pub fn set_removes_card(&self, removes: bool) {
+        self.shared.act(|device, _| device.set_removes_card(removes));
+    }
+
     /// Takes the card out of the slot.
     pub fn remove(&self) {
         self.person_does(PersonAction::Remove);

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::front::Front;
-use self::program::Program;
+use super::program::{self, Program};
 use super::{Options, Shop};
 use crate::fault::LineFaults;
 use crate::fleet;
@@ -26,7 +26,6 @@ use crate::reader::{self, Card, CardEntry, Family, Pace, Screen, WaitsFor, deck}
 mod agent;
 mod card_menu;
 mod front;
-pub(crate) mod program;
 mod screen;
 mod till;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::program::Program;
 use crate::shop::Shop;
+use crate::shop::program::{Program, ProgramFile};
 
 /// The time limit for the front to listen.
 const READY_WITHIN: Duration = Duration::from_secs(20);
@@ -31,7 +31,7 @@ impl Front {
             at("front.sock")
         );
         std::fs::write(at("front.toml"), config)?;
-        let mut program = Program::start(file, at("front.toml"), at("front.log"))?;
+        let mut program = Program::start(ProgramFile::alone(file), at("front.toml"), at("front.log"))?;
         let url = program.until((&["status"], READY_WITHIN), listens_at).await?;
         Ok(Self { program, url })
     }

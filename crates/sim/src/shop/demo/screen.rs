@@ -37,10 +37,10 @@ use self::model::{Model, ShopAction};
 use self::shop_actions::ShopControls;
 use self::terminal::Terminal;
 use super::front::Front;
-use super::program::Program;
 use super::till::{Asked, News, Till};
 use crate::fault::LineFaults;
 use crate::shop::Shop;
+use crate::shop::program::Program;
 
 pub(super) use self::key_pressed::NETWORK_CUT;
 pub(super) use self::terminal::is_possible;

@@ -3,13 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use super::super::program::Program;
 use super::super::till::Till;
 use super::model::{PrinterIs, ShopAction};
 use crate::fault::{BOTH_DIRECTIONS, LineFaults};
 use crate::printer::Sensors;
 use crate::reader::PinPlan;
 use crate::shop::Shop;
+use crate::shop::program::Program;
 
 /// A PIN that no card of the deck has.
 const WRONG_PIN: &str = "9999";

@@ -1,7 +1,7 @@
-//! Runs a real program of the demo as a separate process, with its log in the shop's folder. This file also builds the
+//! Runs a real program of the shop as a separate process, with its log in the shop's folder. This file also builds the
 //! programs, without the simulators.
 //!
-//! There is no supervisor. If a program ends unexpectedly, the demo reports this with the program's log.
+//! There is no supervisor. If a program ends unexpectedly, the shop reports this with the program's log.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,9 +14,38 @@ use tokio::process::{Child, Command};
 /// The maximum time for a program to end.
 const STOPPED_WITHIN: Duration = Duration::from_secs(5);
 
+/// A program's file, and the words before its own arguments.
+#[derive(Clone, Debug)]
+pub struct ProgramFile {
+    /// The file.
+    pub file: PathBuf,
+    /// The words that select this program, if the file contains several.
+    pub words: &'static [&'static str],
+}
+
+impl ProgramFile {
+    /// Names a file with one program.
+    #[must_use]
+    pub fn alone(file: PathBuf) -> Self {
+        Self { file, words: &[] }
+    }
+
+    /// Returns the program's name for people.
+    fn name(&self) -> String {
+        let file = self.file.file_name().unwrap_or_default().display().to_string();
+        self.words.iter().fold(file, |name, word| format!("{name} {word}"))
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.file);
+        command.args(self.words).stdin(Stdio::null()).kill_on_drop(true);
+        command
+    }
+}
+
 /// A running program. It is killed when this value is dropped.
-pub(super) struct Program {
-    file: PathBuf,
+pub struct Program {
+    file: ProgramFile,
     config: PathBuf,
     log: PathBuf,
     child: Child,
@@ -24,25 +53,35 @@ pub(super) struct Program {
 
 impl Program {
     /// Starts the program with the configuration file `config`.
-    pub(super) fn start(file: PathBuf, config: PathBuf, log: PathBuf) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process cannot be started, or the log cannot be written.
+    pub fn start(file: ProgramFile, config: PathBuf, log: PathBuf) -> io::Result<Self> {
         let child = spawn(&file, &config, &log)?;
         Ok(Self { file, config, log, child })
     }
 
     /// Returns its file.
-    pub(super) fn file(&self) -> &Path {
-        &self.file
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file.file
     }
 
     /// Returns the command for a verb of the program in this shop.
-    pub(super) fn verb(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(&self.file);
-        command.args(words).arg("--config").arg(&self.config).stdin(Stdio::null()).kill_on_drop(true);
+    #[must_use]
+    pub fn verb(&self, words: &[&str]) -> Command {
+        let mut command = self.file.command();
+        command.args(words).arg("--config").arg(&self.config);
         command
     }
 
     /// Runs a verb repeatedly until its answer is `wanted`.
-    pub(super) async fn until<T>(
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program ends, or there is no such answer within the time.
+    pub async fn until<T>(
         &mut self,
         (words, within): (&[&str], Duration),
         wanted: impl Fn(&str) -> Option<T>,
@@ -67,7 +106,7 @@ impl Program {
     }
 
     /// Waits until the program ends unexpectedly.
-    pub(super) async fn ended(&mut self) -> io::Error {
+    pub async fn ended(&mut self) -> io::Error {
         match self.child.wait().await {
             Ok(status) => self.failed(&format!("ended with {status}")),
             Err(error) => error,
@@ -75,18 +114,26 @@ impl Program {
     }
 
     /// Sends SIGKILL at any point of the program's work. When this function returns, the process has ended.
-    pub(super) async fn kill(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Fails if the process cannot be killed.
+    pub async fn kill(&mut self) -> io::Result<()> {
         self.child.kill().await
     }
 
     /// Starts a new process with the same files, without waiting until it is ready.
-    pub(super) fn start_again(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// Fails like [`Self::start`].
+    pub fn start_again(&mut self) -> io::Result<()> {
         self.child = spawn(&self.file, &self.config, &self.log)?;
         Ok(())
     }
 
     /// Ends the program as systemd would.
-    pub(super) async fn stop(mut self) {
+    pub async fn stop(mut self) {
         if let Some(pid) = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed())) {
             // A process that has already ended needs no signal.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
@@ -98,23 +145,22 @@ impl Program {
 
     fn failed(&self, what: &str) -> io::Error {
         let log = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let name = self.file.file_name().unwrap_or_default().display();
+        let name = self.file.name();
         io::Error::other(format!("{name} {what}; its log:\n{log}"))
     }
 }
 
 /// Starts the process, and appends its log to an earlier one.
-fn spawn(file: &Path, config: &Path, log: &Path) -> io::Result<Child> {
-    Command::new(file)
+fn spawn(file: &ProgramFile, config: &Path, log: &Path) -> io::Result<Child> {
+    let mut command = file.command();
+    command
         .arg("run")
         .arg("--config")
         .arg(config)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(std::fs::OpenOptions::new().create(true).append(true).open(log)?)
-        .kill_on_drop(true)
         .spawn()
-        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.display())))
+        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.name())))
 }
 
 /// Builds programs of these packages as for an installation, and returns their folder. Cargo reports on standard error.

@@ -1,0 +1,199 @@
+//! The sandbox as a program of another language meets it: a process, one line of JSON, and HTTP.
+
+#![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+
+use std::process::Stdio;
+use std::sync::Once;
+use std::time::Duration;
+
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+const SANDBOX: &str = env!("CARGO_BIN_EXE_pos-sandbox");
+/// A time that no step of these tests exceeds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running sandbox. It ends when this value is dropped, because its input ends.
+struct Sandbox {
+    process: Child,
+    addresses: Value,
+    client: Client,
+}
+
+impl Sandbox {
+    async fn start(arguments: &[&str]) -> Self {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
+        let mut process = Command::new(SANDBOX)
+            .arg("--json")
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let line = timeout(PATIENCE, lines.next_line()).await.expect("the shop opens").unwrap().unwrap();
+        let addresses = serde_json::from_str(&line).unwrap();
+        Self { process, addresses, client: Client::builder().no_proxy().build().unwrap() }
+    }
+
+    fn text(&self, key: &str) -> &str {
+        self.addresses[key].as_str().unwrap()
+    }
+
+    async fn simulator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let url = format!("{}/simulator{path}", self.text("simulator"));
+        self.ask(with(self.client.request(method, url), &body)).await
+    }
+
+    async fn agent(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
+        let url = format!("{}{path}", self.text("agent"));
+        let request = self.client.request(method, url).bearer_auth(self.text("token"));
+        self.ask(with(request, &body)).await
+    }
+
+    async fn ask(&self, request: RequestBuilder) -> (u16, Value) {
+        let answer = timeout(PATIENCE, request.send()).await.expect("an answer in time").unwrap();
+        let status = answer.status().as_u16();
+        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
+    }
+
+    async fn begin(&self, reference: &str, amount: &str) {
+        let body = json!({ "reference": reference, "amount": amount });
+        assert_eq!(self.agent(Method::POST, "/v1/sales", body).await.0, 201);
+    }
+
+    async fn outcome(&self, reference: &str) -> Value {
+        let (_, sale) = self.agent(Method::GET, &format!("/v1/sales/{reference}?wait-s=60"), Value::Null).await;
+        sale["outcome"].clone()
+    }
+}
+
+fn with(request: RequestBuilder, body: &Value) -> RequestBuilder {
+    request.header("Content-Type", "application/json").body(body.to_string())
+}
+
+#[tokio::test]
+async fn a_program_presents_cards_and_reads_the_ledger() {
+    let sandbox = Sandbox::start(&[]).await;
+    // The card may come before the sale, or after it.
+    let card = json!({ "card": "chip-pin" });
+    assert_eq!(sandbox.simulator(Method::POST, "/card", card.clone()).await.0, 202);
+    let (status, twice) = sandbox.simulator(Method::POST, "/card", json!({ "card": "tap" })).await;
+    assert_eq!((status, &twice["code"]), (409, &json!("card-presented")));
+    sandbox.begin("first", "12.34").await;
+    assert_eq!(sandbox.outcome("first").await, "approved");
+    sandbox.begin("wrong-pin", "3.00").await;
+    let wrong = json!({ "card": "chip-pin", "pin": "9999", "leaveIn": true, "wait": true });
+    assert_eq!(sandbox.simulator(Method::POST, "/card", wrong).await.0, 200);
+    assert_eq!(sandbox.outcome("wrong-pin").await, "declined");
+    // A card that stays in the slot is in the way of the next one.
+    assert_eq!(sandbox.simulator(Method::POST, "/card", card).await.1["code"], "card-presented");
+    assert_eq!(sandbox.simulator(Method::DELETE, "/card", Value::Null).await.0, 204);
+    assert_eq!(sandbox.simulator(Method::DELETE, "/card", Value::Null).await.0, 404);
+    let (_, ledger) = sandbox.simulator(Method::GET, "/ledger", Value::Null).await;
+    let entries: Vec<_> = ledger.as_array().unwrap().iter().map(|entry| (&entry["amount"], &entry["state"])).collect();
+    assert_eq!(entries, [(&json!("12.34"), &json!("approved")), (&json!("3.00"), &json!("declined"))]);
+    let (_, receipts) = sandbox.simulator(Method::GET, "/receipts", Value::Null).await;
+    assert!(receipts[0].as_str().unwrap().contains("12.34"), "{receipts}");
+}
+
+#[tokio::test]
+async fn a_card_presents_itself_and_faults_are_made_and_mended() {
+    let sandbox = Sandbox::start(&["--auto", "tap-insert"]).await;
+    // This card must be inserted after its tap.
+    sandbox.begin("auto", "1.00").await;
+    assert_eq!(sandbox.outcome("auto").await, "approved");
+    assert_eq!(sandbox.simulator(Method::PUT, "/auto", json!({ "card": "tap" })).await.0, 200);
+    for (path, broken, mended) in [
+        ("/paper", json!({ "out": true }), json!({ "out": false })),
+        ("/line", json!({ "gateway": "cut" }), json!({ "gateway": "restored" })),
+    ] {
+        assert_eq!(sandbox.simulator(Method::POST, path, broken).await.0, 204);
+        assert_eq!(sandbox.simulator(Method::POST, path, mended).await.0, 204);
+    }
+    for program in ["agent", "front"] {
+        assert_eq!(sandbox.simulator(Method::POST, "/power", json!({ "program": program })).await.0, 204);
+    }
+    assert_eq!(sandbox.outcome("auto").await, "approved", "the journal survives the power");
+    sandbox.begin("after", "2.00").await;
+    assert_eq!(sandbox.outcome("after").await, "approved");
+    // A person at the terminal lets a till be paired.
+    assert_eq!(sandbox.simulator(Method::POST, "/pairing", json!({ "open": true })).await.0, 200);
+    let pair = format!("{}/front/pair", sandbox.text("http"));
+    let (_, asked) = sandbox.ask(with(sandbox.client.post(&pair), &json!({ "name": "till-2" }))).await;
+    let (_, waiting) = sandbox.simulator(Method::GET, "/pairing", Value::Null).await;
+    let code = waiting["waiting"][0]["code"].as_str().unwrap().to_owned();
+    assert_eq!(sandbox.simulator(Method::POST, "/pairing", json!({ "approve": code })).await.0, 200);
+    let asked = format!("{pair}/{}", asked["request"].as_str().unwrap());
+    let (status, paired) = sandbox.ask(with(sandbox.client.post(asked), &json!({ "code": code }))).await;
+    assert_eq!((status, &paired["till"]), (201, &json!("till-2")));
+}
+
+#[tokio::test]
+async fn bad_input_gets_a_named_error() {
+    let sandbox = Sandbox::start(&[]).await;
+    for (method, path, body, expected) in [
+        (Method::POST, "/card", json!({ "card": "none" }), (404, "no-such-card")),
+        (Method::POST, "/card", json!({ "card": "chip-pin", "entry": "tap" }), (422, "entry")),
+        (Method::POST, "/card", json!({ "card": "chip-pin", "entry": "throw" }), (422, "entry")),
+        (Method::POST, "/card", json!({ "card": "tap", "pin": "12a4" }), (422, "pin")),
+        (Method::POST, "/card", json!({ "card": "tap", "colour": "red" }), (400, "malformed")),
+        (Method::PUT, "/auto", json!({ "card": "none" }), (404, "no-such-card")),
+        (Method::POST, "/line", json!({}), (422, "line")),
+        (Method::POST, "/line", json!({ "gateway": "slow" }), (400, "malformed")),
+        (Method::POST, "/power", json!({ "program": "printer" }), (400, "malformed")),
+        (Method::POST, "/pairing", json!({ "open": true, "approve": "1" }), (422, "pairing")),
+        (Method::POST, "/pairing", json!({ "approve": "123456" }), (409, "pairing-refused")),
+        (Method::PUT, "/card", json!({}), (405, "method-not-allowed")),
+        (Method::GET, "/nowhere", Value::Null, (404, "not-found")),
+    ] {
+        let (status, problem) = sandbox.simulator(method.clone(), path, body.clone()).await;
+        let code = problem["code"].as_str().unwrap_or_default();
+        assert_eq!((status, code), expected, "{method} {path} {body}: {problem}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty());
+    }
+    let card = format!("{}/simulator/card", sandbox.text("simulator"));
+    let large = with(sandbox.client.post(&card), &json!({ "card": "x".repeat(70_000) }));
+    assert_eq!(sandbox.ask(large).await.0, 413);
+    assert_eq!(sandbox.ask(sandbox.client.post(&card).body("{}")).await.0, 415, "a form of a web page");
+    let rebound = with(sandbox.client.post(&card).header("Host", "evil.example"), &json!({ "card": "tap" }));
+    assert_eq!(sandbox.ask(rebound).await.0, 421);
+}
+
+#[tokio::test]
+async fn another_configuration_is_refused_and_a_folder_with_other_files_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("config.toml"), "[reader]\nport = \"/dev/ttyACM0\"\n").unwrap();
+    let ran = async |arguments: &[&str]| {
+        let arguments: Vec<_> =
+            arguments.iter().map(|word| word.replace("DIR", folder.path().to_str().unwrap())).collect();
+        let output = Command::new(SANDBOX).args(arguments).stdin(Stdio::null()).output();
+        let output = timeout(PATIENCE, output).await.expect("it ends").unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = ran(&["agent", "run", "--config", "DIR/config.toml"]).await;
+    assert!(code == 65 && said.contains("not in the folder of a sandbox"), "{code} {said}");
+    let (code, said) = ran(&["front", "run"]).await;
+    assert!(code == 65 && said.contains("--config"), "{code} {said}");
+    let (code, said) = ran(&["--json", "--folder", "DIR"]).await;
+    assert!(code == 64 && said.contains("contains other files"), "{code} {said}");
+    assert!(folder.path().join("config.toml").exists());
+    let (code, said) = ran(&["--auto", "no-card"]).await;
+    assert!(code == 64 && said.contains("chip-pin"), "{code} {said}");
+}
+
+#[tokio::test]
+async fn it_ends_with_its_input_and_removes_its_folder() {
+    let mut sandbox = Sandbox::start(&[]).await;
+    let folder = std::path::PathBuf::from(sandbox.text("folder"));
+    assert!(folder.join("journal.db").exists());
+    drop(sandbox.process.stdin.take());
+    let ended = timeout(PATIENCE, sandbox.process.wait()).await.expect("it ends").unwrap();
+    assert!(ended.success());
+    assert!(!folder.exists());
+}
