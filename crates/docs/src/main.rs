@@ -17,6 +17,7 @@ use serde_json::Value;
 #[path = "../../fleet/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the fleet's server alone")]
 mod fleet_arguments;
+mod front_interface;
 mod licences;
 mod man;
 mod manual;
@@ -63,7 +64,15 @@ enum Work {
         #[arg(long)]
         check: bool,
     },
-    /// Write the description of the till interface (OpenAPI 3.1)
+    /// Write the description of the whole interface, of the agent and the front, which a release contains
+    Interface {
+        /// The file to write
+        file: PathBuf,
+        /// Write nothing, and fail if the file does not match the program
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write the description of the agent's interface (OpenAPI 3.1), which the agent serves
     Openapi {
         /// The file to write
         file: PathBuf,
@@ -79,7 +88,8 @@ fn main() -> ExitCode {
         Work::Completions { folder } => completions(&folder).map_err(Into::into),
         Work::Licences { target, file, programs } => licences::write(&target, &file, &programs).map_err(Into::into),
         Work::Manual { folder, check } => manual::update(&folder, check),
-        Work::Openapi { file, check } => openapi(&file, check),
+        Work::Interface { file, check } => openapi(&front_interface::complete(description::document()), &file, check),
+        Work::Openapi { file, check } => openapi(&description::document(), &file, check),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -94,17 +104,17 @@ fn main() -> ExitCode {
 }
 
 /// Writes the description with one path per line. This makes it readable, and the agent that serves it hardly larger.
-fn openapi(file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
-    let document = description::document();
+fn openapi(document: &Value, file: &Path, check: bool) -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
-    write_open(&mut text, &document, 3);
+    write_open(&mut text, document, 3);
     text.push('\n');
     if fs::read_to_string(file).is_ok_and(|written| written == text) {
         return Ok(());
     }
     if check {
         let file = file.display();
-        let run = format!("cargo run --package pos-docs -- openapi {file}");
+        let verb = if document["paths"]["/front/pair"].is_null() { "openapi" } else { "interface" };
+        let run = format!("cargo run --package pos-docs -- {verb} {file}");
         return Err(format!("{file}: does not match the program; run: {run}").into());
     }
     Ok(fs::write(file, text)?)

@@ -38,4 +38,5 @@ fn there_is_a_man_page_for_each_verb_and_for_each_key_of_the_configuration() {
 #[test]
 fn the_description_of_the_interface_is_as_the_program_is() {
     check(&["openapi", "--check", "src/till/http/openapi.json"]);
+    check(&["interface", "--check", "clients/openapi.json"]);
 }

@@ -350,7 +350,7 @@ mod tests {
     /// Returns a transaction with every member of the agent's description, and with some that it does not have.
     fn whole_sale() -> Value {
         let described: Value = serde_json::from_str(include_str!("../../../src/till/http/openapi.json")).unwrap();
-        let members = described["components"]["schemas"]["SaleView"]["properties"].as_object().unwrap();
+        let members = described["components"]["schemas"]["Sale"]["properties"].as_object().unwrap();
         let mut sale: Map<String, Value> = members.keys().map(|name| (name.clone(), "secret".into())).collect();
         for (name, value) in [("kind", json!("sale")), ("training", json!(false)), ("state", json!("in-progress"))] {
             sale.insert(name.to_owned(), value);

@@ -105,17 +105,17 @@ fn read_as<T: JsonSchema>(written: &str) -> Vec<String> {
 #[test]
 fn what_is_read_is_what_the_agent_writes() {
     let wrong: Vec<String> = [
-        read_as::<Sale>("SaleView"),
-        read_as::<Sales>("SalesView"),
-        read_as::<Cancelled>("CancelView"),
-        read_as::<Receipt>("ReceiptView"),
-        read_as::<Status>("StatusView"),
-        read_as::<Close>("CloseView"),
-        read_as::<Entries>("EntriesView"),
+        read_as::<Sale>("Sale"),
+        read_as::<Sales>("Sales"),
+        read_as::<Cancelled>("CancelledSale"),
+        read_as::<Receipt>("Receipt"),
+        read_as::<Status>("Status"),
+        read_as::<Close>("CloseOfDay"),
+        read_as::<Entries>("Entries"),
         read_as::<Typed>("AmountTyped"),
-        read_as::<Problem>("ProblemView"),
+        read_as::<Problem>("Problem"),
         read_as::<State>("SaleState"),
-        read_as::<Outcome>("OutcomeWord"),
+        read_as::<Outcome>("Outcome"),
         read_as::<Kind>("Kind"),
         read_as::<OnSilence>("OnSilence"),
         read_as::<Copy>("ReceiptCopy"),
@@ -188,11 +188,11 @@ fn a_planted_difference_is_found() {
         state: Stands,
         unheard: Option<String>,
     }
-    let found = read_as::<Planted>("SaleView");
+    let found = read_as::<Planted>("Sale");
     let begins = |line: &str| found.iter().any(|found| found.starts_with(line));
-    assert!(begins("SaleView.reference: read as [\"integer\"], written as [\"string\"]"), "{found:#?}");
-    assert!(begins("SaleView.outcome: must be there, and may be absent"), "{found:#?}");
-    assert!(begins("SaleView.state: [\"ended\", \"lost\"] is read"), "{found:#?}");
-    assert!(begins("SaleView.unheard: is read, and never written"), "{found:#?}");
+    assert!(begins("Sale.reference: read as [\"integer\"], written as [\"string\"]"), "{found:#?}");
+    assert!(begins("Sale.outcome: must be there, and may be absent"), "{found:#?}");
+    assert!(begins("Sale.state: [\"ended\", \"lost\"] is read"), "{found:#?}");
+    assert!(begins("Sale.unheard: is read, and never written"), "{found:#?}");
     assert_eq!(found.len(), 4);
 }

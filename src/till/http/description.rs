@@ -20,7 +20,7 @@ use crate::till::{ProblemView, Verb};
 const PARTS_OF_PATHS: &[(&str, &str)] = &[
     ("reference", "The till's reference for the transaction."),
     ("number", "The number in the terminal's journal."),
-    ("close", "The number of the close of day, or `last`."),
+    ("close", "The number of the close of day, `last`, or `open` for a preview of the next one."),
     ("id", "The id of the payment at the gateway."),
     ("name", "The operator's name."),
 ];
@@ -41,6 +41,7 @@ pub(super) struct ApiOperation {
     summary: &'static str,
     text: String,
     query: Option<Schema>,
+    headers: Vec<(&'static str, &'static str)>,
     body: Option<(Schema, Value)>,
     answers: Vec<Answer>,
     problems: Vec<ProblemType>,
@@ -59,10 +60,10 @@ impl ApiOperation {
     /// Creates the description of an operation. `id` is the operation's name in generated programs, and `summary` is
     /// one line.
     pub(super) fn new(id: &'static str, summary: &'static str) -> Self {
-        let (text, query, body, answers) = (String::new(), None, None, Vec::new());
+        let (text, query, headers, body, answers) = (String::new(), None, Vec::new(), None, Vec::new());
         let mut problems = [ANYWHERE, OF_A_PERSON].concat();
         problems.push(ProblemType::NoAnswer);
-        Self { id, summary, text, query, body, answers, problems }
+        Self { id, summary, text, query, headers, body, answers, problems }
     }
 
     /// Adds a sentence or two.
@@ -80,6 +81,12 @@ impl ApiOperation {
     pub(super) fn query<T: JsonSchema>(mut self) -> Self {
         self.query = Some(|schemas| schemas.of_request::<T>());
         self.problems.push(ProblemType::Malformed);
+        self
+    }
+
+    /// Adds a header that the caller may send.
+    pub(super) fn header(mut self, name: &'static str, text: &'static str) -> Self {
+        self.headers.push((name, text));
         self
     }
 
@@ -115,17 +122,10 @@ impl ApiOperation {
     /// Adds an answer with server-sent events, each with a `T` as its data.
     pub(super) fn streams<T: JsonSchema>(self, status: u16, text: &'static str) -> Self {
         let schema: Schema = |schemas| {
-            // OpenAPI 3.1 has no schema for the contents of a stream, so the schema of an event is in the components.
-            schemas.of_answer::<T>();
-            json!({ "type": "string" })
+            // OpenAPI 3.1 has no schema for a stream. Generators take this one as the data of each event.
+            schemas.of_answer::<T>()
         };
-        self.content(
-            status,
-            text,
-            "text/event-stream",
-            schema,
-            "id: 5f0c2a9d1e7b3a44-17\nevent: idle\ndata: {…}\n\n".into(),
-        )
+        self.content(status, text, "text/event-stream", schema, examples::step())
     }
 
     fn content(mut self, status: u16, text: &'static str, media: &'static str, schema: Schema, example: Value) -> Self {
@@ -150,7 +150,7 @@ impl ApiOperation {
             let schema = match part {
                 "reference" => reference(),
                 "number" => json!({ "type": "integer", "format": "uint64", "minimum": 0 }),
-                "close" => json!({ "type": "string", "pattern": "^(last|[0-9]{1,19})$" }),
+                "close" => json!({ "type": "string", "pattern": "^(last|open|[0-9]{1,19})$" }),
                 _ => json!({ "type": "string", "minLength": 1 }),
             };
             parameters
@@ -161,6 +161,10 @@ impl ApiOperation {
         if let Some(query) = self.query {
             parameters.extend(in_query(&query(schemas)));
         }
+        parameters.extend(self.headers.iter().map(|(name, text)| {
+            let schema = json!({ "type": "string" });
+            json!({ "name": name, "in": "header", "required": false, "description": text, "schema": schema })
+        }));
         if parameters.iter().any(|parameter| parameter["name"] == "training") {
             self.problems.push(ProblemType::TrainingOff);
         }
@@ -254,10 +258,11 @@ impl Schemas {
             let view = self.of_answer::<ProblemView>();
             let titles: Vec<String> =
                 problems.iter().map(|problem| format!("`{}`: {}.", problem.code(), problem.title())).collect();
-            let schema = json!({ "allOf": [view, { "properties": { "code": { "enum": codes } } }] });
+            // One schema serves all refusals, so that a generated program has one type for them.
             let mut refusal = json!({
                 "description": titles.join(" "),
-                "content": { "application/problem+json": { "schema": schema } },
+                "content": { "application/problem+json": { "schema": view } },
+                "x-codes": codes,
             });
             let header = match status {
                 401 => Some(("WWW-Authenticate", json!({ "schema": { "const": "Bearer" } }))),
@@ -344,10 +349,12 @@ pub fn document() -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
     for route in super::api::every_route() {
-        let described = (route.describe)().described(route.method, route.path, &mut schemas);
+        let mut described = (route.describe)().described(route.method, route.path, &mut schemas);
+        described["tags"] = json!([tag(route.path)]);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = described;
     }
+    let tags = TAGS.map(|(name, text, _)| json!({ "name": name, "description": text }));
     let mut document = json!({
         "openapi": "3.1.0",
         "info": {
@@ -362,6 +369,7 @@ pub fn document() -> Value {
                 `method-not-allowed`.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
+        "tags": tags,
         "servers": [{ "url": "http://127.0.0.1:8650", "description": "For tills with a token; the Unix socket serves \
             the same paths." }],
         "security": [{ "bearer": [] }, {}, { "bearer": [], "session": [] }, { "session": [] }],
@@ -369,7 +377,72 @@ pub fn document() -> Value {
         "components": schemas.components(),
     });
     for_readers(&mut document);
+    with_public_names(document)
+}
+
+/// The groups of operations: name, description, and the second parts of their paths.
+const TAGS: [(&str, &str, &[&str]); 6] = [
+    ("sales", "Transactions: begin, show, cancel, confirm, list; their receipts.", &["sales", "latest", "settle"]),
+    ("day", "Sums and closes of day.", &["totals", "closes", "journal"]),
+    (
+        "terminal",
+        "The terminal: status, events, metrics, log.",
+        &["status", "events", "metrics", "log-level", "openapi.json"],
+    ),
+    ("devices", "The reader and the printer between sales.", &["reader", "printer"]),
+    ("operators", "Operators, their sessions, and a supervisor's approval.", &["operators", "sessions", "approvals"]),
+    ("gateway", "Payments at the gateway.", &["payments", "query"]),
+];
+
+/// Returns the group of a path.
+fn tag(path: &str) -> &'static str {
+    let part = path.split('/').nth(2).unwrap_or_default();
+    let tag = TAGS.iter().find(|(.., parts)| parts.contains(&part));
+    tag.map(|(name, ..)| *name).unwrap_or_else(|| panic!("{path} has no group in TAGS"))
+}
+
+/// Gives the schemas the names that a till's programmer expects. The type of a view ends with `View` in this program
+/// only.
+fn with_public_names(mut document: Value) -> Value {
+    const OTHERS: [(&str, &str); 7] = [
+        ("AttentionView", "AttentionMessage"),
+        ("CancelView", "CancelledSale"),
+        ("CloseView", "CloseOfDay"),
+        ("ConfirmedView", "CommandToConfirm"),
+        ("HealthView", "TerminalHealth"),
+        ("OutcomeWord", "Outcome"),
+        ("Progress", "Event"),
+    ];
+    let public = |name: &str| match OTHERS.iter().find(|(own, _)| *own == name) {
+        Some((_, public)) => (*public).to_owned(),
+        None => name.strip_suffix("View").or_else(|| name.strip_suffix("Word")).unwrap_or(name).to_owned(),
+    };
+    let schemas = document["components"]["schemas"].as_object_mut().map(std::mem::take).unwrap_or_default();
+    let count = schemas.len();
+    let named: Map<String, Value> = schemas.into_iter().map(|(name, schema)| (public(&name), schema)).collect();
+    assert_eq!(named.len(), count, "two schemas have one public name");
+    document["components"]["schemas"] = named.into();
+    each_reference(&mut document, &|target| {
+        let name = target.strip_prefix("#/components/schemas/")?;
+        Some(format!("#/components/schemas/{}", public(name)))
+    });
     document
+}
+
+/// Changes every reference in a document.
+fn each_reference(value: &mut Value, change: &impl Fn(&str) -> Option<String>) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| each_reference(value, change)),
+        Value::Object(object) => {
+            object.values_mut().for_each(|value| each_reference(value, change));
+            if let Some(Value::String(target)) = object.get_mut("$ref")
+                && let Some(changed) = change(target)
+            {
+                *target = changed;
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Converts comments in the source to texts for readers of the description, without citations and links to the source.
@@ -390,6 +463,9 @@ fn for_readers(value: &mut Value) {
             if let Some(Value::String(text)) = object.get_mut("description") {
                 *text = without_source(text);
             }
+            if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+                with_times(properties);
+            }
             if let Some(words) = object.get("oneOf").and_then(words) {
                 object.remove("oneOf");
                 let meanings: Vec<String> = words
@@ -408,8 +484,19 @@ fn for_readers(value: &mut Value) {
     }
 }
 
-/// The greatest number in each format.
-const LARGEST: &[(&str, u64)] = &[("uint64", u64::MAX), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
+/// Marks the times among the fields of an object.
+fn with_times(properties: &mut Map<String, Value>) {
+    for field in properties.values_mut() {
+        let is_time = field["description"].as_str().is_some_and(|text| text.contains("RFC 3339"));
+        if is_time && field["type"] == "string" {
+            field["format"] = "date-time".into();
+        }
+    }
+}
+
+/// The greatest number in each format. A number of JavaScript is exact up to 2^53 - 1, and no number of the terminal
+/// becomes larger.
+const LARGEST: &[(&str, u64)] = &[("uint64", (1 << 53) - 1), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
 /// Returns the codes of an enumeration with their meanings, if the schema lists codes.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {

@@ -39,9 +39,9 @@ const RESET: &str = "steps were missed: ask for the state of the sales and the t
 pub(super) const ROUTES: &[Route] = routes! {
     get "/v1/events" => listen,
         ApiOperation::new("events", "Stream each step of the caller's transactions and of the terminal")
-            .text("Server-sent events: `event` is the step's word, `data` is one object of the schema `Progress`.")
-            .text("With the header `Last-Event-ID` the stream continues after that event. If this is not possible,")
-            .text("the first event is `reset`, which names no sale: ask for the current state again.")
+            .text("Server-sent events: `event` is the step's word, `data` is one object of the schema `Event`.")
+            .header("Last-Event-ID", "The `id` of the last event that the caller has; the stream continues after it. \
+                If this is not possible, the first event is `reset`, which names no sale: ask for the current state again.")
             .needs(Verb::Listen)
             .streams::<Progress>(200, "The events; the stream does not end.")
             .refuses(&[ProblemType::TooManyListeners]);

@@ -14,6 +14,11 @@ pub(super) fn sale() -> Value {
     })
 }
 
+/// Returns the data of an event.
+pub(super) fn step() -> Value {
+    json!({ "till": "till-1", "reference": "order-4711", "step": "ended", "text": "APPROVED", "sale": sale() })
+}
+
 /// Returns the same sale before its card is read.
 pub(super) fn begun() -> Value {
     json!({
