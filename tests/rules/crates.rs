@@ -67,7 +67,16 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "pos-docs",
-        &["pos-agent", "pos-core", "pos-fleet-terms", "pos-front", "pos-gateway-model", "pos-reader", "pos-words"],
+        &[
+            "pos-agent",
+            "pos-core",
+            "pos-fleet-terms",
+            "pos-front",
+            "pos-gateway-model",
+            "pos-reader",
+            "pos-sim",
+            "pos-words",
+        ],
         &[],
     ),
     ("pos-sandbox", &["pos-agent", "pos-front", "pos-sim", "pos-till-api"], &[]),

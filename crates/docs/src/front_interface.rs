@@ -151,7 +151,7 @@ fn paths() -> [(&'static str, Value); 6] {
                         with_usual(json!({ "200": session(), "400": refused(&[MALFORMED]),
                             "401": refused(&[("wrong-pin", "Operator or PIN is wrong.")]),
                             "403": refused(&[FORBIDDEN]), "422": refused(&[("operator", "The operator name is not valid."), ("pin", "The PIN is not valid.")]),
-                            "503": agent_down.clone() }), true),
+                            "503": agent_down }), true),
                         body("FrontCredentials", &json!({ "operator": "Anna", "pin": "4862" }))),
                     "delete": operation("frontSignOut", "Sign out",
                         with_usual(json!({ "204": { "description": "Signed out." }, "403": refused(&[FORBIDDEN]) }), false), json!({})) }),

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(super) mod configuration;
+mod simulated;
 mod source;
 mod tables;
 
@@ -25,6 +26,8 @@ const TABLES: &[(&str, Make)] = &[
     ("parameters", tables::parameters),
     ("metrics", tables::metrics),
     ("routes", tables::routes),
+    ("test cards", simulated::cards),
+    ("test amounts", simulated::amounts),
     ("fields of a sale", tables::fields_of_a_sale),
     ("fields of a close", tables::fields_of_a_close),
     ("sale.sh", || tables::example("sh", include_str!("../../../tests/examples/sale.sh"))),

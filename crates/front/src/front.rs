@@ -628,7 +628,6 @@ fn allowed_to_ask() -> Answer {
     let asked = "Authorization, Content-Type, Last-Event-ID, Pos-Supervisor";
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(asked));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
     answer
 }
 

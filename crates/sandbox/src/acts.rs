@@ -299,7 +299,7 @@ pub(crate) async fn pair(world: &World, asked: &PairingRequest) -> Answer {
 
 /// Asks the front at its control socket, as `pos-front pair` does.
 async fn front(world: &World, question: Question) -> Answer {
-    let control = Client::at(world.shop.folder().join("front.sock"), FRONT_WITHIN);
+    let control = Client::at(world.shop.folder().join("front/front.sock"), FRONT_WITHIN);
     let (status, body) = control
         .ask(question, LONGEST_ANSWER)
         .await

@@ -154,6 +154,9 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
         }
     };
+    if arguments.role.is_some() {
+        ends_with_its_shop();
+    }
     match arguments.role {
         Some(Role::Agent(Words { words })) => match own::checked(&words, own::Program::Agent) {
             Ok(()) => pos_agent::cli::run(with_name("pos-agent", words)).into(),
@@ -171,6 +174,15 @@ fn main() -> ExitCode {
     }
 }
 
+/// Lets the system end this program when the shop that started it ends in any way. Otherwise its agent would go on, and
+/// open the reader of a later shop.
+fn ends_with_its_shop() {
+    let set = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    if let Err(error) = set {
+        complain(&format!("this program may outlive its shop: {error}"), 0);
+    }
+}
+
 fn with_name(name: &str, words: Vec<OsString>) -> Vec<OsString> {
     std::iter::once(name.into()).chain(words).collect()
 }
@@ -178,7 +190,8 @@ fn with_name(name: &str, words: Vec<OsString>) -> Vec<OsString> {
 fn run(arguments: &ShopArguments) -> io::Result<()> {
     // The gateway's client and the nexo till need a provider. This fails only if one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ended = runtime.block_on(async {
         let mut stop = std::pin::pin!(stopped(arguments.json));
         let sandbox = tokio::select! {
             sandbox = Sandbox::open(arguments) => sandbox?,
@@ -191,7 +204,10 @@ fn run(arguments: &ShopArguments) -> io::Result<()> {
         };
         sandbox.close().await;
         ended
-    })
+    });
+    // The read of the input cannot be stopped, and nothing else is left to do.
+    runtime.shutdown_background();
+    ended
 }
 
 /// Waits until the sandbox is asked to end: by a signal, or by the end of the input if a program has started it.

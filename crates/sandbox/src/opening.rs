@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,7 +49,12 @@ pub(crate) struct Running {
     program: Program,
     ready: Ready,
     is_up: bool,
+    /// The socket of the agent that another user must reach.
+    opens: Option<PathBuf>,
 }
+
+/// The user of the front if root runs the sandbox. The agent lets no program of root act for several tills.
+const FRONT_USER: u32 = 64_990;
 
 /// The verb that a ready program answers, and a part of its answer.
 type Ready = (&'static [&'static str], &'static str);
@@ -57,16 +62,19 @@ const AGENT_READY: Ready = (&["status", "--json"], "\"ready\":true");
 const FRONT_READY: Ready = (&["status"], "\"listens\"");
 
 impl Running {
-    async fn start(words: &'static [&'static str], config: PathBuf, log: PathBuf, ready: Ready) -> io::Result<Self> {
-        let file = ProgramFile { file: std::env::current_exe()?, words };
-        let mut running = Self { program: Program::start(file, config, log)?, ready, is_up: true };
+    async fn start(file: ProgramFile, config: PathBuf, log: PathBuf, ready: Ready) -> io::Result<Self> {
+        let mut running = Self { program: Program::start(file, config, log)?, ready, is_up: true, opens: None };
         running.until_ready().await?;
         Ok(running)
     }
 
     async fn until_ready(&mut self) -> io::Result<()> {
         let (words, answer) = self.ready;
-        self.program.until((words, READY_WITHIN), |said| said.contains(answer).then_some(())).await
+        self.program.until((words, READY_WITHIN), |said| said.contains(answer).then_some(())).await?;
+        match &self.opens {
+            Some(socket) => fs::set_permissions(socket, fs::Permissions::from_mode(0o666)),
+            None => Ok(()),
+        }
     }
 
     /// Cuts the program's power: SIGKILL at any point of its work.
@@ -111,20 +119,35 @@ struct Ports {
 
 impl Ports {
     fn of(arguments: &ShopArguments) -> io::Result<Self> {
-        let usual = |port: u16| if arguments.json { 0 } else { port };
-        let free = |given: Option<u16>, port: u16| match given.unwrap_or(usual(port)) {
-            0 => Ok(std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port()),
-            port => Ok::<u16, io::Error>(port),
+        let [https, http, agent, zvt, nexo] = match arguments.json {
+            true => free_ports()?,
+            false => [8443, 8651, 8652, 20007, 8444],
         };
         Ok(Self {
-            simulator: arguments.simulator_port.unwrap_or(usual(8650)),
-            https: free(arguments.https_port, 8443)?,
-            http: free(arguments.http_port, 8651)?,
-            agent: free(arguments.agent_port, 8652)?,
-            zvt: free(arguments.zvt_port, 20007)?,
-            nexo: free(arguments.nexo_port, 8444)?,
+            simulator: arguments.simulator_port.unwrap_or(if arguments.json { 0 } else { 8650 }),
+            https: arguments.https_port.unwrap_or(https),
+            http: arguments.http_port.unwrap_or(http),
+            agent: arguments.agent_port.unwrap_or(agent),
+            zvt: arguments.zvt_port.unwrap_or(zvt),
+            nexo: arguments.nexo_port.unwrap_or(nexo),
         })
     }
+}
+
+/// Returns free ports below those that the system gives to other programs. Each process begins to search elsewhere, so
+/// that sandboxes that start together find different ones.
+fn free_ports() -> io::Result<[u16; 5]> {
+    const FIRST: u16 = 20_480;
+    const BLOCKS: u32 = 1_500;
+    for attempt in 0..BLOCKS {
+        let block = u16::try_from((std::process::id() + attempt) % BLOCKS).unwrap_or_default();
+        let ports = [0, 1, 2, 3, 4].map(|port| FIRST + block * 8 + port);
+        let are_free = ports.iter().all(|port| std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok());
+        if are_free {
+            return Ok(ports);
+        }
+    }
+    Err(io::Error::other("no five ports are free; choose them with the options"))
 }
 
 impl Sandbox {
@@ -153,13 +176,24 @@ impl Sandbox {
         let folder = shop.folder().to_owned();
         let own = |name: &str| folder.join(name);
         fs::write(own(MARK), "{}\n")?;
-        let agent = Running::start(&["agent"], shop.config(), own("agent.log"), AGENT_READY).await?;
+        let me = std::env::current_exe()?;
+        let file = ProgramFile { file: me.clone(), words: &["agent"], user: None };
+        let mut agent = Running::start(file, shop.config(), own("agent.log"), AGENT_READY).await?;
         let secret = match &arguments.webhook {
             Some(_) => Some(front_secret().await?),
             None => None,
         };
         write_front(&shop, arguments, &ports, secret.as_deref())?;
-        let front = Running::start(&["front"], own("front.toml"), own("front.log"), FRONT_READY).await?;
+        let mut file = ProgramFile { file: me, words: &["front"], user: None };
+        if rustix::process::getuid().is_root() {
+            file = for_front_user(&folder, &file)?;
+            agent.opens = Some(shop.socket());
+            agent.until_ready().await?;
+        }
+        let front = Running::start(file, own("front.toml"), own("front.log"), FRONT_READY).await?;
+        if arguments.webhook.is_some() {
+            until_there(&own("front/state/webhook-sandbox.json")).await?;
+        }
         fs::write(own("terminal-ca.pem"), front.verb(&["certificate", "--pem"]).await?)?;
         let simulator = format!("http://{}", listener.local_addr()?);
         let at = |port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -233,13 +267,9 @@ impl World {
 /// Returns the changes to the configuration of the simulated shop.
 fn changes(arguments: &ShopArguments, ports: &Ports) -> Vec<(String, String)> {
     let uid = rustix::process::getuid();
-    let mut tills = vec!["local", "zvt-1", "nexo-1"];
-    tills.extend(TILLS);
-    // Root has every right without an entry.
-    let peer = match uid.is_root() {
-        true => String::new(),
-        false => format!("\n[[till.peer]]\nuid = {}\ntills = {tills:?}\n", uid.as_raw()),
-    };
+    let tills = every_till();
+    let uid = if uid.is_root() { FRONT_USER } else { uid.as_raw() };
+    let peer = format!("\n[[till.peer]]\nuid = {uid}\ntills = {tills:?}\n");
     let change = |what: &str, with: String| (what.to_owned(), with);
     vec![
         change("http = \"127.0.0.1:0\"", format!("http = \"127.0.0.1:{}\"", ports.agent)),
@@ -249,9 +279,16 @@ fn changes(arguments: &ShopArguments, ports: &Ports) -> Vec<(String, String)> {
     ]
 }
 
+/// Returns every till of the shop. The front acts for all of them: `till-1` itself uses the agent's port, and its
+/// events go to the webhook.
+fn every_till() -> Vec<&'static str> {
+    [&["local", "till-1", "zvt-1", "nexo-1"][..], &TILLS].concat()
+}
+
 /// Writes the front's configuration and its secrets.
 fn write_front(shop: &Shop, arguments: &ShopArguments, ports: &Ports, secret: Option<&str>) -> io::Result<()> {
     let own = |name: &str| shop.folder().join(name);
+    fs::create_dir(own("front"))?;
     write_private(&own("zvt-password"), ZVT_PASSWORD)?;
     write_private(&own("nexo-passphrase"), NEXO.0)?;
     let (passphrase, identifier, poi_id) = NEXO;
@@ -263,8 +300,8 @@ fn write_front(shop: &Shop, arguments: &ShopArguments, ports: &Ports, secret: Op
          [[nexo.till]]\ntill = \"nexo-1\"\nsale-id = \"nexo-1\"\npassphrase-file = {:?}\n\
          key-identifier = \"{identifier}\"\nkey-version = 1\n",
         shop.socket(),
-        own("front"),
-        own("front.sock"),
+        own("front/state"),
+        own("front/front.sock"),
         SocketAddr::new(arguments.listen, ports.https),
         ports.http,
         arguments.origin,
@@ -275,10 +312,40 @@ fn write_front(shop: &Shop, arguments: &ShopArguments, ports: &Ports, secret: Op
     );
     if let (Some(url), Some(secret)) = (&arguments.webhook, secret) {
         write_private(&own("webhook-secret"), secret)?;
-        text +=
-            &format!("\n[[webhook]]\nname = \"sandbox\"\nurl = {url:?}\nsecret-file = {:?}\n", own("webhook-secret"));
+        text += &format!(
+            "\n[[webhook]]\nname = \"sandbox\"\nurl = {url:?}\nsecret-file = {:?}\ntills = {:?}\n",
+            own("webhook-secret"),
+            every_till(),
+        );
     }
     fs::write(own("front.toml"), text)
+}
+
+/// Waits until the front has written its position in the events, from which on the webhook misses none.
+async fn until_there(position: &Path) -> io::Result<()> {
+    let written = async {
+        while !position.exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let late = |_| io::Error::other("the front does not listen to the agent's events for the webhook");
+    tokio::time::timeout(READY_WITHIN, written).await.map_err(late)
+}
+
+/// Gives the front's user the files that it needs, in a folder that only root could enter.
+fn for_front_user(folder: &Path, file: &ProgramFile) -> io::Result<ProgramFile> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o711))?;
+    for name in ["front", "zvt-password", "nexo-passphrase", "webhook-secret"] {
+        let path = folder.join(name);
+        if path.exists() {
+            std::os::unix::fs::chown(&path, Some(FRONT_USER), None)?;
+        }
+    }
+    // The user may not reach the program where it is installed.
+    let copy = folder.join("pos-sandbox");
+    fs::copy(&file.file, &copy)?;
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
+    Ok(ProgramFile { file: copy, user: Some(FRONT_USER), ..file.clone() })
 }
 
 /// Makes a secret for webhooks, with the front's own verb.

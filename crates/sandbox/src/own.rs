@@ -35,9 +35,11 @@ pub(crate) enum NotOwn {
     Foreign(&'static str, String),
 }
 
-/// Checks the configuration that these words name. Help and version need none.
+/// Checks the configuration that these words name. Help, version and a new secret need none.
 pub(crate) fn checked(words: &[OsString], program: Program) -> Result<(), NotOwn> {
-    if words.iter().any(|word| word == "--help" || word == "-h" || word == "--version" || word == "help") {
+    if words.iter().any(|word| word == "--help" || word == "-h" || word == "--version" || word == "help")
+        || words.first().is_some_and(|word| word == "webhook-secret")
+    {
         return Ok(());
     }
     let named = configs(words);

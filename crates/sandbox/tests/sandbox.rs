@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
@@ -21,6 +21,13 @@ struct Sandbox {
     process: Child,
     addresses: Value,
     client: Client,
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        // The process is killed, so it cannot remove its folder itself.
+        let _ = std::fs::remove_dir_all(self.text("folder"));
+    }
 }
 
 impl Sandbox {
@@ -132,6 +139,38 @@ async fn a_card_presents_itself_and_faults_are_made_and_mended() {
     let asked = format!("{pair}/{}", asked["request"].as_str().unwrap());
     let (status, paired) = sandbox.ask(with(sandbox.client.post(asked), &json!({ "code": code }))).await;
     assert_eq!((status, &paired["till"]), (201, &json!("till-2")));
+    // The paired till takes a payment through the front, and another till does not see it.
+    let sales = format!("{}/v1/sales", sandbox.text("http"));
+    let sale = sandbox.client.post(&sales).bearer_auth(paired["token"].as_str().unwrap());
+    let (status, begun) = sandbox.ask(with(sale, &json!({ "reference": "paired", "amount": "4.00" }))).await;
+    assert_eq!((status, &begun["till"]), (201, &json!("till-2")), "{begun}");
+    assert_eq!(sandbox.agent(Method::GET, "/v1/sales/paired", Value::Null).await.0, 404);
+}
+
+#[tokio::test]
+async fn a_server_gets_signed_events_and_a_wrong_address_ends_the_sandbox() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/hook", listener.local_addr().unwrap());
+    let sandbox = Sandbox::start(&["--auto", "tap", "--webhook", &url]).await;
+    assert!(sandbox.text("webhookSecret").starts_with("whsec_"));
+    sandbox.begin("hooked", "1.00").await;
+    let (mut stream, _) = timeout(PATIENCE, listener.accept()).await.expect("the front calls").unwrap();
+    let mut head = vec![0; 4096];
+    let length = timeout(PATIENCE, stream.read(&mut head)).await.expect("a head").unwrap();
+    let head = String::from_utf8_lossy(&head[..length]).to_lowercase();
+    assert!(head.starts_with("post /hook") && head.contains("webhook-signature: v1,"), "{head}");
+    drop(sandbox);
+    // Standard input stays open, and the program ends nevertheless.
+    let mut wrong = Command::new(SANDBOX)
+        .args(["--json", "--webhook", "ftp://127.0.0.1/"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let _input = wrong.stdin.take();
+    assert_eq!(timeout(PATIENCE, wrong.wait()).await.expect("it ends").unwrap().code(), Some(70));
 }
 
 #[tokio::test]

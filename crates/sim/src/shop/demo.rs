@@ -24,7 +24,7 @@ use crate::reader::deck::{Chip, Tap};
 use crate::reader::{self, Card, CardEntry, Family, Pace, Screen, WaitsFor, deck};
 
 mod agent;
-mod card_menu;
+pub mod card_menu;
 mod front;
 mod screen;
 mod till;

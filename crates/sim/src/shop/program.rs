@@ -21,13 +21,15 @@ pub struct ProgramFile {
     pub file: PathBuf,
     /// The words that select this program, if the file contains several.
     pub words: &'static [&'static str],
+    /// The user that runs it; `None` for the own one.
+    pub user: Option<u32>,
 }
 
 impl ProgramFile {
     /// Names a file with one program.
     #[must_use]
     pub fn alone(file: PathBuf) -> Self {
-        Self { file, words: &[] }
+        Self { file, words: &[], user: None }
     }
 
     /// Returns the program's name for people.
@@ -39,6 +41,9 @@ impl ProgramFile {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.file);
         command.args(self.words).stdin(Stdio::null()).kill_on_drop(true);
+        if let Some(user) = self.user {
+            command.uid(user);
+        }
         command
     }
 }

@@ -12,7 +12,8 @@ pub(super) fn place(key: char) -> Option<usize> {
 }
 
 /// Describes a card's special behaviour in a sentence.
-pub(super) fn description(card: &Card) -> &'static str {
+#[must_use]
+pub fn description(card: &Card) -> &'static str {
     match card.name {
         "chip-pin" => "The everyday card: its chip asks for the PIN.",
         "chip-no-cvm" => "Its chip pays without a PIN.",
@@ -60,6 +61,17 @@ pub(super) fn words(card: &Card) -> String {
         Some((last, first @ [_, ..])) => format!("{} or {last}", first.join(", ")),
         _ => words.concat(),
     }
+}
+
+/// Returns all ways to present this card, as they are done to it: `inserted, tapped or swiped`.
+#[must_use]
+pub fn words_of_ways(card: &Card) -> String {
+    let done = |entry| match entry {
+        CardEntry::Insert => "inserted",
+        CardEntry::Tap => "tapped",
+        CardEntry::Swipe => "swiped",
+    };
+    ways(card).into_iter().map(done).collect::<Vec<_>>().join(", ")
 }
 
 /// Describes in a sentence how the card was presented.
