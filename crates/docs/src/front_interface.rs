@@ -33,7 +33,7 @@ pub(crate) fn complete(mut document: Value) -> Value {
 
 /// Returns an operation that everyone may ask for.
 fn operation(id: &str, summary: &str, responses: Value, more: Value) -> Value {
-    let mut operation = json!({ "operationId": id, "summary": summary, "tags": ["front"], "security": [{}],
+    let mut operation = json!({ "operationId": id, "summary": summary, "tags": ["front"], "security": [],
                                 "responses": responses });
     if let (Some(operation), Value::Object(more)) = (operation.as_object_mut(), more) {
         operation.extend(more);

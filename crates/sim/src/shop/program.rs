@@ -165,7 +165,7 @@ fn spawn(file: &ProgramFile, config: &Path, log: &Path) -> io::Result<Child> {
         .stdout(Stdio::null())
         .stderr(std::fs::OpenOptions::new().create(true).append(true).open(log)?)
         .spawn()
-        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.name())))
+        .map_err(|error| io::Error::other(format!("{} cannot be started: {error}", file.file.display())))
 }
 
 /// Builds programs of these packages as for an installation, and returns their folder. Cargo reports on standard error.
