@@ -3616,8 +3616,8 @@ export interface operations {
                 till?: string;
             };
             header?: {
-                /** @description The form: `application/json` (usual), `text/csv` or `text/plain`. */
-                Accept?: string;
+                /** @description The form. Usual: `application/json`. */
+                Accept?: "application/json" | "text/csv" | "text/plain";
             };
             path: {
                 /** @description The number of the close of day, `last`, or `open` for a preview of the next one. */
@@ -5153,8 +5153,8 @@ export interface operations {
                 width?: number;
             };
             header?: {
-                /** @description The form: `application/json` (usual), `text/plain` or `text/html`. */
-                Accept?: string;
+                /** @description The form. Usual: `application/json`. */
+                Accept?: "application/json" | "text/plain" | "text/html";
             };
             path: {
                 /** @description The till's reference for the transaction. */

@@ -50,7 +50,7 @@ pub(super) const ROUTES: &[Route] = routes! {
             .text("Name the close by its number, `last`, or `open`: a preview of the next close, which closes nothing.")
             .needs(Verb::Close)
             .query::<TillQuery>()
-            .header("Accept", "The form: `application/json` (usual), `text/csv` or `text/plain`.")
+            .header("Accept", "The form. Usual: `application/json`.", json!({ "type": "string", "enum": ["application/json", "text/csv", "text/plain"] }))
             .answers::<Close>(200, "The close, in the form that `Accept` asks for.", examples::close())
             .answers_text(200, "", "text/csv", examples::CLOSE_AS_TABLE)
             .answers_text(200, "", "text/plain", examples::CLOSE_AS_TEXT)

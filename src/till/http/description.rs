@@ -41,7 +41,7 @@ pub(super) struct ApiOperation {
     summary: &'static str,
     text: String,
     query: Option<Schema>,
-    headers: Vec<(&'static str, &'static str)>,
+    headers: Vec<(&'static str, &'static str, Value)>,
     body: Option<(Schema, Value)>,
     answers: Vec<Answer>,
     problems: Vec<ProblemType>,
@@ -85,8 +85,8 @@ impl ApiOperation {
     }
 
     /// Adds a header that the caller may send.
-    pub(super) fn header(mut self, name: &'static str, text: &'static str) -> Self {
-        self.headers.push((name, text));
+    pub(super) fn header(mut self, name: &'static str, text: &'static str, schema: Value) -> Self {
+        self.headers.push((name, text, schema));
         self
     }
 
@@ -161,8 +161,7 @@ impl ApiOperation {
         if let Some(query) = self.query {
             parameters.extend(in_query(&query(schemas)));
         }
-        parameters.extend(self.headers.iter().map(|(name, text)| {
-            let schema = json!({ "type": "string" });
+        parameters.extend(self.headers.iter().map(|(name, text, schema)| {
             json!({ "name": name, "in": "header", "required": false, "description": text, "schema": schema })
         }));
         if parameters.iter().any(|parameter| parameter["name"] == "training") {

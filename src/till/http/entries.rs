@@ -14,6 +14,7 @@ use super::api::{App, Route, routes};
 use super::asked::Parameters;
 use super::failure::Failure;
 use super::slots::Allowance;
+use super::values::EXACT;
 use crate::till::{Caller, Command, Verb};
 
 /// The number of entries in an answer: by default, and at most. An entry has about 1 KiB.
@@ -37,7 +38,7 @@ pub(super) const ROUTES: &[Route] = routes! {
 struct EntriesQuery {
     /// Only entries with a greater number.
     #[serde(default)]
-    #[cfg_attr(feature = "docs", schemars(range(max = 9_223_372_036_854_775_807_u64)))]
+    #[cfg_attr(feature = "docs", schemars(range(max = 9_007_199_254_740_991_u64)))]
     after: u64,
     /// The greatest number of entries to list. The default is 50.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 200)))]
@@ -78,7 +79,9 @@ async fn list(
         return Err(Failure::malformed(format!("limit: must be 1 to {most}; get the rest with after")).field("limit"));
     }
     let after = i64::try_from(after)
-        .map_err(|_| Failure::malformed("after: send the number of an entry, or omit after").field("after"))?;
+        .ok()
+        .filter(|after| after.unsigned_abs() <= EXACT)
+        .ok_or_else(|| Failure::malformed("after: send the number of an entry, or omit after").field("after"))?;
     let _reading = allowance.permit_to_read().await?;
     let found = app.ask(&permit, |reply| Command::ListEntries { after, limit, reply }).await??;
     let last = LastEntry { entry: found.last.entry, hash: found.last.hex() };

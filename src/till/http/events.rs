@@ -41,7 +41,7 @@ pub(super) const ROUTES: &[Route] = routes! {
         ApiOperation::new("events", "Stream each step of the caller's transactions and of the terminal")
             .text("Server-sent events: `event` is the step's word, `data` is one object of the schema `Event`.")
             .header("Last-Event-ID", "The `id` of the last event that the caller has; the stream continues after it. \
-                If this is not possible, the first event is `reset`, which names no sale: ask for the current state again.")
+                If this is not possible, the first event is `reset`, which names no sale: ask for the current state again.", json!({ "type": "string" }))
             .needs(Verb::Listen)
             .streams::<Progress>(200, "The events; the stream does not end.")
             .refuses(&[ProblemType::TooManyListeners]);

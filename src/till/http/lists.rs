@@ -26,6 +26,7 @@ use super::asked::Parameters;
 use super::failure::Failure;
 use super::searching::{SalesFilter, WantedSales};
 use super::slots::Allowance;
+use super::values::exact_number;
 use crate::till::{Caller, Command, Permit, SaleState, SaleView, TotalsView, Verb};
 use pos_terms::transaction::{Kind, OutcomeWord, SaleNumber};
 
@@ -75,7 +76,7 @@ struct SalesView {
 #[serde(deny_unknown_fields)]
 struct ListQuery {
     /// Only transactions with a greater number.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "exact_number")]
     since: SaleNumber,
     /// The greatest number of transactions to list. The default is 100.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 1000)))]
@@ -171,7 +172,7 @@ async fn list(
 #[serde(deny_unknown_fields)]
 struct TotalsQuery {
     /// The number after which transactions are counted.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "exact_number")]
     since: SaleNumber,
     /// The transactions that had no outcome at the last count, as numbers separated by commas.
     #[serde(default)]

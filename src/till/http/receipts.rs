@@ -25,7 +25,7 @@ pub(super) const ROUTES: &[Route] = routes! {
         ApiOperation::new("receipt", "Get a receipt as text, as data or as a page")
             .needs(Verb::Receipt)
             .query::<ReceiptQuery>()
-            .header("Accept", "The form: `application/json` (usual), `text/plain` or `text/html`.")
+            .header("Accept", "The form. Usual: `application/json`.", json!({ "type": "string", "enum": ["application/json", "text/plain", "text/html"] }))
             .answers::<ReceiptView>(200, "The receipt, in the form that `Accept` asks for; data if it accepts any form.", examples::receipt())
             .answers_text(200, "", "text/plain", examples::RECEIPT)
             .answers_text(200, "", "text/html", examples::RECEIPT_AS_PAGE)

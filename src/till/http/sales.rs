@@ -60,7 +60,7 @@ pub(super) const ROUTES: &[Route] = routes! {
                 events.")
             .text("Needs the right for the transaction's kind: `sale`, `pre-authorise`, `capture`, `refund`, `reverse` \
                 or `credit`.")
-            .header("Pos-Supervisor", "The token of a supervisor's approval, if the command needs one.")
+            .header("Pos-Supervisor", "The token of a supervisor's approval, if the command needs one.", json!({ "type": "string" }))
             .query::<TillQuery>()
             .body::<SaleRequest>(json!({ "reference": "order-4711", "amount": "12.34" }))
             .answers::<SaleView>(201, "The new transaction.", examples::begun())

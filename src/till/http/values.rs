@@ -8,6 +8,8 @@ use serde::de::{DeserializeOwned, Error, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
+use pos_terms::transaction::SaleNumber;
+
 /// Accepts only a string, because a JSON number such as 12.34 may become an inexact binary fraction.
 pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     struct Text;
@@ -25,6 +27,18 @@ pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
 
     deserializer.deserialize_any(Text)
+}
+
+/// The greatest number that JavaScript holds exactly (2^53 - 1). No number of the terminal becomes larger.
+pub(super) const EXACT: u64 = (1 << 53) - 1;
+
+/// Accepts a transaction's number up to [`EXACT`], because the answer repeats it.
+pub(super) fn exact_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SaleNumber, D::Error> {
+    let number = SaleNumber::deserialize(deserializer)?;
+    match number.get() {
+        0..=EXACT => Ok(number),
+        _ => Err(D::Error::custom(format_args!("must be at most {EXACT}"))),
+    }
 }
 
 /// Accepts `17`, `17.0` and `null`. For JSON Schema, 17.0 is an integer (validation, 6.1.1), and languages whose only
