@@ -15,7 +15,7 @@ async function ask(path, body, accept = "application/json") {
       const text = await answer.text();
       if (answer.ok) return text;
       const { code, detail } = JSON.parse(text);
-      if (!["no-answer", "too-many-requests", "no-place"].includes(code)) stop(2, `refused: ${detail}`);
+      if (!["no-answer", "too-many-requests", "no-place", "timeout", "agent-down"].includes(code)) stop(2, `refused: ${detail}`);
     } catch (lost) {
       console.error(`asked again: ${lost}`);
     }
@@ -33,6 +33,8 @@ let sale = JSON.parse(await ask("/v1/sales", { reference, amount }));
 while (sale.state !== "ended") {
   // The text for the cashier. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
   console.log(sale.text);
+  // A sale that waits for a person is answered at once.
+  await new Promise((done) => setTimeout(done, 1000));
   sale = JSON.parse(await ask(`/v1/sales/${reference}?wait-s=60`));
 }
 console.log(`${sale.outcome}: ${sale.text}`);

@@ -22,7 +22,7 @@ def ask(path, body=None, accept="application/json"):
                 return answer.read().decode()
         except urllib.error.HTTPError as refused:
             problem = json.load(refused)
-            if problem["code"] not in ("no-answer", "too-many-requests", "no-place"):
+            if problem["code"] not in ("no-answer", "too-many-requests", "no-place", "timeout", "agent-down"):
                 sys.exit(f"refused: {problem['detail']}")
         except OSError as lost:
             print(f"asked again: {lost}", file=sys.stderr)
@@ -35,6 +35,7 @@ sale = json.loads(ask("/v1/sales", {"reference": reference, "amount": amount}))
 while sale["state"] != "ended":
     # The text for the cashier. With awaiting-signature: compare it, and post {"accepted":true} or false to …/signature.
     print(sale["text"])
+    time.sleep(1)  # a sale that waits for a person is answered at once
     sale = json.loads(ask(f"/v1/sales/{reference}?wait-s=60"))
 print(f"{sale['outcome']}: {sale['text']}")
 if sale["outcome"] != "approved":

@@ -17,6 +17,9 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
+/// The refusals after which the same request is sent again.
+const PASSING: [&str; 5] = ["no-answer", "too-many-requests", "no-place", "timeout", "agent-down"];
+
 pub struct Terminal {
     pub address: String,
     pub token: String,
@@ -36,7 +39,11 @@ impl Terminal {
             match (word("state"), word("outcome")) {
                 ("ended", "approved") => break,
                 ("ended", _) => return Err(word("text").to_owned()),
-                _ => sale = self.ask("GET", &format!("/v1/sales/{reference}?wait-s=60"), "application/json", "")?,
+                _ => {
+                    // A sale that waits for a person is answered at once.
+                    std::thread::sleep(Duration::from_secs(1));
+                    sale = self.ask("GET", &format!("/v1/sales/{reference}?wait-s=60"), "application/json", "")?;
+                }
             }
         }
         self.ask("GET", &format!("/v1/sales/{reference}/receipt?width=32"), "text/plain", "")
@@ -49,8 +56,7 @@ impl Terminal {
                 Ok((200..300, answer)) => return Ok(answer),
                 Ok((_, problem)) => {
                     let problem: Value = serde_json::from_str(&problem).map_err(|error| error.to_string())?;
-                    if !["no-answer", "too-many-requests", "no-place"].contains(&problem["code"].as_str().unwrap_or(""))
-                    {
+                    if !PASSING.contains(&problem["code"].as_str().unwrap_or("")) {
                         return Err(format!("refused: {}", problem["detail"]));
                     }
                 }

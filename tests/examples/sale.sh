@@ -18,6 +18,7 @@ while [ -n "$state" ] && [ "$state" != ended ]; do
   # This is the text for the cashier. At awaiting-signature, compare the signature and post {"accepted":true} or false
   # to …/signature.
   echo "$sale" | field text
+  sleep 1   # a sale that waits for a person is answered at once
   sale=$(ask "$at/v1/sales/$reference?wait-s=60")
   state=$(echo "$sale" | field state)
 done
