@@ -84,10 +84,10 @@ pub(crate) struct ShopArguments {
     /// The language of the terminal, two letters
     #[arg(long, value_name = "CODE", default_value = "en")]
     pub(crate) language: String,
-    /// The server that gets the webhooks, http://127.0.0.1:PORT/PATH or https://…
+    /// The address of the server that gets the webhooks: HTTPS, or plain HTTP on this machine
     #[arg(long, value_name = "URL")]
     pub(crate) webhook: Option<String>,
-    /// The origin of a till that runs in a browser, for example https://till.example
+    /// The origin of a till that runs in a browser, with its scheme
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     /// The address for tills and browsers with TLS; everything else is on loopback alone
