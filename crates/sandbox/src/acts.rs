@@ -5,15 +5,15 @@ use std::time::Duration;
 use hyper::Method;
 use pos_sim::gateway::{Kind, State};
 use pos_sim::printer::Sensors;
-use pos_sim::reader::{CardEntry, WaitsFor, deck};
+use pos_sim::reader::{WaitsFor, deck};
+use pos_sim::shop::demo::card_menu::word;
 use pos_till_api::client::{Client, Question};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::hands::{Presentation, Refused, usual_way, ways};
+use crate::hands::{Presentation, Refused, usual_way};
 use crate::opening::World;
-use crate::parse_card;
 use crate::simulator::{Answer, Problem};
 
 /// The paths of the interface.
@@ -129,24 +129,16 @@ pub(crate) async fn shop(world: &World) -> Value {
 /// Returns the cards.
 pub(crate) fn deck() -> Value {
     let cards = deck::DECK.iter().map(|card| {
-        json!({ "name": card.name, "about": card.about, "entries": ways(card).into_iter().map(word).collect::<Vec<_>>(),
+        json!({ "name": card.name, "about": card.about, "entries": card.ways().into_iter().map(word).collect::<Vec<_>>(),
                 "pin": card.pin })
     });
     cards.collect()
 }
 
-fn word(entry: CardEntry) -> &'static str {
-    match entry {
-        CardEntry::Insert => "insert",
-        CardEntry::Tap => "tap",
-        CardEntry::Swipe => "swipe",
-    }
-}
-
 /// Lets a card wait for the reader.
 pub(crate) async fn present(world: &World, asked: CardRequest) -> Answer {
-    let card = parse_card(&asked.card).map_err(|why| Problem::new(404, "no-such-card", why))?;
-    let ways = ways(card);
+    let card = deck::named(&asked.card).map_err(|why| Problem::new(404, "no-such-card", why))?;
+    let ways = card.ways();
     let entry = match &asked.entry {
         None => usual_way(card),
         Some(entry) => ways.iter().copied().find(|way| word(*way) == entry).ok_or_else(|| {
@@ -196,7 +188,7 @@ pub(crate) fn take_back(world: &World) -> Answer {
 
 /// Sets the card that presents itself.
 pub(crate) fn auto(world: &World, asked: &AutoRequest) -> Answer {
-    let card = asked.card.as_deref().map(parse_card).transpose();
+    let card = asked.card.as_deref().map(deck::named).transpose();
     let card = card.map_err(|why| Problem::new(404, "no-such-card", why))?;
     world.hands.set_auto(card);
     Ok((200, json!({ "card": card.map(|card| card.name) })))

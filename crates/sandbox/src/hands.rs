@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use pos_sim::reader::deck::{Chip, Tap};
 use pos_sim::reader::{Card, CardEntry, PinPlan, Reader, Screen, WaitsFor};
 use pos_till_api::client::{Client, Question};
 use serde_json::Value;
@@ -62,16 +61,6 @@ struct Tried {
 struct State {
     waiting: Option<(Presentation, oneshot::Sender<()>)>,
     auto: Option<&'static Card>,
-}
-
-/// Returns every way to present this card, including those that the reader will refuse.
-pub(crate) fn ways(card: &Card) -> Vec<CardEntry> {
-    let all = [
-        (CardEntry::Insert, card.chip != Chip::None),
-        (CardEntry::Tap, card.tap != Tap::None),
-        (CardEntry::Swipe, card.stripe),
-    ];
-    all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
 /// Returns the way in which people present this card: a tap, if the reader accepts one.
@@ -205,7 +194,9 @@ impl Hands {
             let reader = self.reader.clone();
             tokio::spawn(async move {
                 reader.until(|screen| !screen.card_in_slot || shows(screen, "REMOVE")).await;
-                reader.remove();
+                if reader.watch().borrow().card_in_slot {
+                    reader.remove();
+                }
             });
         }
     }

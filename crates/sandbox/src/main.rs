@@ -70,7 +70,7 @@ pub(crate) struct ShopArguments {
     #[arg(long)]
     pub(crate) json: bool,
     /// Let a card present itself at every payment
-    #[arg(long, value_name = "CARD", num_args = 0..=1, default_missing_value = "tap", value_parser = parse_card)]
+    #[arg(long, value_name = "CARD", num_args = 0..=1, default_missing_value = "tap", value_parser = deck::named)]
     pub(crate) auto: Option<&'static Card>,
     /// The script of the reader, as in `pos-sim reader --help`
     #[arg(long, value_name = "FILE")]
@@ -136,14 +136,6 @@ const USAGE: u8 = 64;
 const NOT_OWN: u8 = 65;
 /// `EX_SOFTWARE` of sysexits.
 const SOFTWARE: u8 = 70;
-
-/// Finds a card by its name.
-pub(crate) fn parse_card(name: &str) -> Result<&'static Card, String> {
-    deck::card(name).ok_or_else(|| {
-        let names: Vec<_> = deck::DECK.iter().map(|card| card.name).collect();
-        format!("no such card; the deck has {}", names.join(", "))
-    })
-}
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {

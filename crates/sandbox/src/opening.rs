@@ -3,14 +3,15 @@
 use std::fs;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pos_sim::reader::args::read_script;
 use pos_sim::reader::{self, Pace};
 use pos_sim::shop::program::{Program, ProgramFile};
-use pos_sim::shop::{self, Shop, TILL_TOKEN};
+use pos_sim::shop::{self, Shop, TILL_TOKEN, write_private};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
@@ -26,8 +27,10 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 const TILLS: [&str; 3] = ["till-2", "till-3", "till-4"];
 /// The password of the ZVT till.
 const ZVT_PASSWORD: &str = "123456";
-/// The passphrase of the nexo till, and the values that its configuration repeats.
-const NEXO: (&str, &str, &str) = ("mypassphrase", "mykey", "PosSandbox-0001");
+/// The nexo till's passphrase, the name of its key, and the terminal's POIID.
+const PASSPHRASE: &str = "mypassphrase";
+const KEY_IDENTIFIER: &str = "mykey";
+const POI_ID: &str = "PosSandbox-0001";
 
 /// An open shop.
 pub(crate) struct Sandbox {
@@ -90,6 +93,14 @@ impl Running {
             self.is_up = true;
         }
         self.until_ready().await
+    }
+
+    /// Returns the fault of a program that has ended although its power was not cut.
+    pub(crate) fn fault(&mut self) -> Option<io::Error> {
+        match self.is_up {
+            true => self.program.fault().unwrap_or_else(Some),
+            false => None,
+        }
     }
 
     /// Returns whether the program has power.
@@ -165,7 +176,7 @@ impl Sandbox {
                 family: arguments.reader,
                 pace: if arguments.human_pace { Pace::HUMAN } else { Pace::INSTANT },
                 removes_card: true,
-                script: arguments.script.as_deref().map(script).transpose()?.unwrap_or_default(),
+                script: arguments.script.as_deref().map(read_script).transpose()?.unwrap_or_default(),
                 ..reader::Options::default()
             },
             config: changes(arguments, &ports),
@@ -203,7 +214,8 @@ impl Sandbox {
             "ca": own("terminal-ca.pem"), "till": "till-1", "token": TILL_TOKEN,
             "tillsToPair": TILLS, "zvt": at(ports.zvt), "zvtPassword": ZVT_PASSWORD,
             "nexo": format!("https://{}/nexo/", at(ports.nexo)),
-            "nexoKey": { "passphrase": NEXO.0, "identifier": NEXO.1, "version": 1, "poiId": NEXO.2, "saleId": "nexo-1" },
+            "nexoKey": { "passphrase": PASSPHRASE, "identifier": KEY_IDENTIFIER, "version": 1, "poiId": POI_ID,
+                         "saleId": "nexo-1" },
             "webhookSecret": secret,
         });
         let hands = Hands::begin(shop.reader.clone(), arguments.auto, shop.socket());
@@ -290,15 +302,13 @@ fn write_front(shop: &Shop, arguments: &ShopArguments, ports: &Ports, secret: Op
     let own = |name: &str| shop.folder().join(name);
     fs::create_dir(own("front"))?;
     write_private(&own("zvt-password"), ZVT_PASSWORD)?;
-    write_private(&own("nexo-passphrase"), NEXO.0)?;
-    let (passphrase, identifier, poi_id) = NEXO;
-    debug_assert!(!passphrase.is_empty());
+    write_private(&own("nexo-passphrase"), PASSPHRASE)?;
     let mut text = format!(
         "tills = {TILLS:?}\nagent = {:?}\nstate = {:?}\ncontrol = {:?}\n\n[listen]\nhttps = [\"{}\"]\n\
          http = [\"127.0.0.1:{}\"]\n\n[page]\ncustomer = true\n\n[cors]\norigins = {:?}\n\n[[zvt]]\ntill = \"zvt-1\"\n\
-         listen = \"127.0.0.1:{}\"\npassword-file = {:?}\n\n[nexo]\nlisten = \"127.0.0.1:{}\"\npoi-id = \"{poi_id}\"\n\n\
+         listen = \"127.0.0.1:{}\"\npassword-file = {:?}\n\n[nexo]\nlisten = \"127.0.0.1:{}\"\npoi-id = \"{POI_ID}\"\n\n\
          [[nexo.till]]\ntill = \"nexo-1\"\nsale-id = \"nexo-1\"\npassphrase-file = {:?}\n\
-         key-identifier = \"{identifier}\"\nkey-version = 1\n",
+         key-identifier = \"{KEY_IDENTIFIER}\"\nkey-version = 1\n",
         shop.socket(),
         own("front/state"),
         own("front/front.sock"),
@@ -372,18 +382,4 @@ fn emptied(folder: &Path) -> io::Result<PathBuf> {
         if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
     }
     Ok(folder)
-}
-
-/// Reads a script of the reader.
-fn script(file: &Path) -> io::Result<reader::Script> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        io::Error::new(io::ErrorKind::InvalidInput, format!("--script {}: {error}", file.display()))
-    };
-    fs::read_to_string(file).map_err(|error| wrong(&error))?.parse().map_err(|error| wrong(&error))
-}
-
-/// Writes a file that only its owner can read.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    use std::io::Write as _;
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }

@@ -24,6 +24,12 @@ pub(crate) enum NotOwn {
     /// No configuration is named.
     #[error("name the sandbox: --config FOLDER/config.toml for the agent, --config FOLDER/front.toml for the front")]
     Missing,
+    /// The verb is not one of a sandbox.
+    #[error("{0} is no verb of a sandbox; it has {1}")]
+    Verb(String, String),
+    /// The words hide an option.
+    #[error("a sandbox's verb takes no --")]
+    Dashes,
     /// The file is not in a folder that this program has made.
     #[error("{0} is not in the folder of a sandbox; a terminal is started by pos-agent, not by pos-sandbox")]
     Elsewhere(PathBuf),
@@ -35,14 +41,60 @@ pub(crate) enum NotOwn {
     Foreign(&'static str, String),
 }
 
-/// Checks the configuration that these words name. Help, version and a new secret need none.
+/// The verbs of the agent: those that run it, and those that speak to the running one. The others would open devices,
+/// or write another terminal's files.
+const OF_AGENT: [&str; 26] = [
+    "run",
+    "sale",
+    "preauthorise",
+    "credit",
+    "capture",
+    "refund",
+    "reverse",
+    "increment",
+    "reauthorise",
+    "registration",
+    "show",
+    "payment",
+    "query",
+    "status",
+    "cancel",
+    "signature",
+    "confirm",
+    "settle",
+    "receipt",
+    "totals",
+    "close",
+    "check",
+    "doctor",
+    "health",
+    "log-level",
+    "operator",
+];
+/// The same for the front.
+const OF_FRONT: [&str; 6] = ["run", "check", "pair", "certificate", "status", "trace"];
+/// The words that need no configuration, if they stand alone or after a verb.
+const TELLING: [&str; 4] = ["--help", "-h", "--version", "-V"];
+
+/// Checks the verb, and the configuration that these words name. Help, the version and a new secret need none.
 pub(crate) fn checked(words: &[OsString], program: Program) -> Result<(), NotOwn> {
-    if words.iter().any(|word| word == "--help" || word == "-h" || word == "--version" || word == "help")
-        || words.first().is_some_and(|word| word == "webhook-secret")
-    {
-        return Ok(());
+    let verbs: &[&str] = match program {
+        Program::Agent => &OF_AGENT,
+        Program::Front => &OF_FRONT,
+    };
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.as_slice() {
+        [] => return Err(NotOwn::Missing),
+        ["webhook-secret"] if program == Program::Front => return Ok(()),
+        ["help", ..] => return Ok(()),
+        [word] | [_, word] if TELLING.contains(word) => return Ok(()),
+        // After this word, the program would not read `--config` as an option.
+        words if words.contains(&"--") => return Err(NotOwn::Dashes),
+        [verb, ..] if !verbs.contains(verb) => return Err(NotOwn::Verb((*verb).to_owned(), verbs.join(", "))),
+        _ => {}
     }
-    let named = configs(words);
+    let named = configs(&words);
     if named.is_empty() {
         return Err(NotOwn::Missing);
     }
@@ -50,18 +102,10 @@ pub(crate) fn checked(words: &[OsString], program: Program) -> Result<(), NotOwn
 }
 
 /// Returns every configuration that the words name.
-fn configs(words: &[OsString]) -> Vec<PathBuf> {
-    let mut named = Vec::new();
-    let mut words = words.iter();
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        if text == "--config" {
-            named.extend(words.next().map(PathBuf::from));
-        } else if let Some(file) = text.strip_prefix("--config=") {
-            named.push(file.into());
-        }
-    }
-    named
+fn configs(words: &[&str]) -> Vec<PathBuf> {
+    let after = words.iter().zip(words.iter().skip(1)).filter(|(word, _)| **word == "--config").map(|(_, file)| *file);
+    let joined = words.iter().filter_map(|word| word.strip_prefix("--config="));
+    after.chain(joined).map(PathBuf::from).collect()
 }
 
 fn check(file: &Path, program: Program) -> Result<(), NotOwn> {
@@ -83,6 +127,11 @@ fn check(file: &Path, program: Program) -> Result<(), NotOwn> {
         if !place.is_some_and(|place| place.starts_with(folder)) {
             return Err(NotOwn::Foreign(key, value));
         }
+    }
+    // The link to the simulated reader leads to a pty. While the cable is out, it leads nowhere.
+    let port = value(&table, "reader.port");
+    if program == Program::Agent && Path::new(&port).canonicalize().is_ok_and(|end| !end.starts_with("/dev/pts")) {
+        return Err(NotOwn::Foreign("reader.port", port));
     }
     // Only the sandbox knows the key of the gateway's CA, which lies in its folder.
     let url = value(&table, "gateway.url");
@@ -165,6 +214,19 @@ mod tests {
         std::fs::write(folder.path().join(MARK), "{}").unwrap();
         let own = file.display().to_string();
         assert!(matches!(words(&["run", "--config", &own, "--config=/etc/passwd"]), Err(NotOwn::Elsewhere(_))));
-        words(&["--help"]).unwrap();
+        for telling in [&["--help"][..], &["sale", "--help"], &["help", "sale"], &["help"], &["-V"]] {
+            words(telling).unwrap();
+        }
+        // A word for help that is a value, and a configuration behind dashes, which the program would not read.
+        for hidden in [&["sale", "1.00", "--reference", "help"][..], &["query", "a=help", "-h"]] {
+            assert!(matches!(words(hidden), Err(NotOwn::Missing)), "{hidden:?}");
+        }
+        assert!(matches!(words(&["query", "--", "--config", &own]), Err(NotOwn::Dashes)));
+        for verb in ["reader", "setup", "first-boot", "journal", "reconcile"] {
+            assert!(matches!(words(&[verb, "x", "--config", &own]), Err(NotOwn::Verb(..))), "{verb}");
+        }
+        words(&["run", "--config", &own]).unwrap();
+        std::os::unix::fs::symlink("/dev/null", folder.path().join("reader")).unwrap();
+        assert!(matches!(words(&["run", "--config", &own]), Err(NotOwn::Foreign("reader.port", _))));
     }
 }

@@ -27,6 +27,8 @@ use crate::opening::World;
 const LONGEST_BODY: usize = 64 * 1024;
 /// The time limit for a head and for a body.
 const READ_WITHIN: Duration = Duration::from_secs(10);
+/// The pause between two looks at the programs.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The number of connections at a time.
 const MOST_CONNECTIONS: usize = 64;
 
@@ -63,9 +65,12 @@ pub(crate) async fn serve(listener: &TcpListener, world: &Arc<World>) -> io::Err
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let Ok(place) = Arc::clone(&places).acquire_owned().await else { return io::ErrorKind::BrokenPipe.into() };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => return error,
+        let stream = tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => return error,
+            },
+            fault = fault(world) => return fault,
         };
         let world = Arc::clone(world);
         tokio::spawn(async move {
@@ -76,6 +81,18 @@ pub(crate) async fn serve(listener: &TcpListener, world: &Arc<World>) -> io::Err
             let _ = serving.serve_connection(TokioIo::new(stream), service).await;
             drop(place);
         });
+    }
+}
+
+/// Waits until one of the programs ends without being asked. A program that a request starts again is not looked at.
+async fn fault(world: &World) -> io::Error {
+    loop {
+        tokio::time::sleep(LOOK_EVERY).await;
+        for program in [&world.agent, &world.front] {
+            if let Some(fault) = program.try_lock().ok().and_then(|mut program| program.fault()) {
+                return fault;
+            }
+        }
     }
 }
 

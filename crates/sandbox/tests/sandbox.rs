@@ -226,6 +226,28 @@ async fn another_configuration_is_refused_and_a_folder_with_other_files_stays() 
     assert!(code == 64 && said.contains("chip-pin"), "{code} {said}");
 }
 
+/// Returns the process of the sandbox's agent.
+fn agent_of(sandbox: u32) -> i32 {
+    let processes =
+        std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let mut agents = processes.filter(|process| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+        read("status").lines().any(|line| line == format!("PPid:\t{sandbox}"))
+            && read("cmdline").contains("\0agent\0run")
+    });
+    agents.next().expect("the agent runs").parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_program_that_ends_without_being_asked_ends_the_sandbox() {
+    let mut sandbox = Sandbox::start(&[]).await;
+    let agent = rustix::process::Pid::from_raw(agent_of(sandbox.process.id().unwrap())).unwrap();
+    rustix::process::kill_process(agent, rustix::process::Signal::KILL).unwrap();
+    let _input = sandbox.process.stdin.take();
+    let ended = timeout(PATIENCE, sandbox.process.wait()).await.expect("it ends").unwrap();
+    assert_eq!(ended.code(), Some(70));
+}
+
 #[tokio::test]
 async fn it_ends_with_its_input_and_removes_its_folder() {
     let mut sandbox = Sandbox::start(&[]).await;

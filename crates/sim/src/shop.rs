@@ -216,7 +216,11 @@ impl Drop for Folder {
     }
 }
 
-/// Writes a file that only its owner can read.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a new file that only its owner can read.
+///
+/// # Errors
+///
+/// Fails if the file exists, or cannot be written.
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(text.as_bytes())
 }

@@ -90,6 +90,12 @@ impl ApiOperation {
         self
     }
 
+    /// Adds the header `Pos-Place`.
+    pub(super) fn place(self) -> Self {
+        let schema = json!({ "type": "string", "pattern": "^[!-~]{1,45}$" });
+        self.header("Pos-Place", "The source of the PIN, from a program that acts for several tills.", schema)
+    }
+
     /// Adds the body, with an example.
     pub(super) fn body<T: JsonSchema + DeserializeOwned>(mut self, example: Value) -> Self {
         drop(read_back::<T>(&example));
@@ -493,9 +499,9 @@ fn with_times(properties: &mut Map<String, Value>) {
     }
 }
 
-/// The greatest number in each format. A number of JavaScript is exact up to 2^53 - 1, and no number of the terminal
-/// becomes larger.
-const LARGEST: &[(&str, u64)] = &[("uint64", (1 << 53) - 1), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
+/// The greatest number in each format.
+const LARGEST: &[(&str, u64)] =
+    &[("uint64", super::values::EXACT), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
 /// Returns the codes of an enumeration with their meanings, if the schema lists codes.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {

@@ -38,7 +38,6 @@ pub(super) const ROUTES: &[Route] = routes! {
 struct EntriesQuery {
     /// Only entries with a greater number.
     #[serde(default)]
-    #[cfg_attr(feature = "docs", schemars(range(max = 9_007_199_254_740_991_u64)))]
     after: u64,
     /// The greatest number of entries to list. The default is 50.
     #[cfg_attr(feature = "docs", schemars(range(min = 1, max = 200)))]

@@ -50,7 +50,7 @@ const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
     post "/v1/sessions" => sign_in,
         ApiOperation::new("signIn", "Sign in an operator")
-            .header("Pos-Place", "The source of the PIN, from a program that acts for several tills.", json!({ "type": "string", "pattern": "^[!-~]{1,45}$" }))
+            .place()
             .text("Send the session in the header `Pos-Session` of each further request.")
             .needs(Verb::SignIn)
             .body::<Credentials>(json!({ "operator": "Anna", "pin": "4862" }))
@@ -71,7 +71,7 @@ pub(super) const ROUTES_TO_SIGN_IN: &[Route] = routes! {
 pub(super) const ROUTES: &[Route] = routes! {
     post "/v1/approvals" => approve,
         ApiOperation::new("approve", "Approve one command of a cashier as a supervisor")
-            .header("Pos-Place", "The source of the PIN, from a program that acts for several tills.", json!({ "type": "string", "pattern": "^[!-~]{1,45}$" }))
+            .place()
             .text("Send the approval in the header `Pos-Supervisor` of that command, once, within two minutes.")
             .text("`for` in the answer describes the command as the terminal read it; the approval covers only this \
                 command.")

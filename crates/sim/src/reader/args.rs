@@ -200,7 +200,11 @@ fn wrong(what: impl std::fmt::Display) -> io::Error {
 }
 
 /// Reads the script from a file, up to the maximum length of a script.
-fn read_script(path: &Path) -> io::Result<Script> {
+///
+/// # Errors
+///
+/// Fails if the file cannot be read, or is no script.
+pub fn read_script(path: &Path) -> io::Result<Script> {
     let named = |error: io::Error| io::Error::new(error.kind(), format!("--script {}: {error}", path.display()));
     let mut bytes = Vec::new();
     let limit = u64::try_from(script::MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);

@@ -162,7 +162,30 @@ pub fn card(name: &str) -> Option<&'static Card> {
     DECK.iter().find(|card| card.name == name)
 }
 
+/// Returns the card with this name.
+///
+/// # Errors
+///
+/// Fails if there is none. The message lists the cards.
+pub fn named(name: &str) -> Result<&'static Card, String> {
+    card(name).ok_or_else(|| {
+        let names: Vec<_> = DECK.iter().map(|card| card.name).collect();
+        format!("no such card; the deck has {}", names.join(", "))
+    })
+}
+
 impl Card {
+    /// Returns every way to present this card, including those that the reader will refuse.
+    #[must_use]
+    pub fn ways(&self) -> Vec<CardEntry> {
+        let all = [
+            (CardEntry::Insert, self.chip != Chip::None),
+            (CardEntry::Tap, self.tap != Tap::None),
+            (CardEntry::Swipe, self.stripe),
+        ];
+        all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
+    }
+
     /// Returns the ways to present the card that the reader accepts as the beginning of a transaction. The card or its
     /// issuer may still decline. A blocked card has none. For a way that the reader refuses, see [`Self::after`].
     #[must_use]

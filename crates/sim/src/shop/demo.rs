@@ -20,7 +20,6 @@ use crate::fault::LineFaults;
 use crate::fleet;
 use crate::gateway;
 use crate::gateway_args::HostRulesArgs;
-use crate::reader::deck::{Chip, Tap};
 use crate::reader::{self, Card, CardEntry, Family, Pace, Screen, WaitsFor, deck};
 
 mod agent;
@@ -47,7 +46,7 @@ pub struct Args {
     #[arg(long, default_value = "12.34")]
     amount: String,
     /// The card, by its name in the deck
-    #[arg(long, default_value = "chip-pin", value_parser = parse_card)]
+    #[arg(long, default_value = "chip-pin", value_parser = deck::named)]
     card: &'static Card,
     /// The way to present the card [default: the first way that the card allows]
     #[arg(long)]
@@ -80,13 +79,6 @@ const PRINTED_WITHIN: Duration = Duration::from_secs(5);
 const MORE_WITHIN: Duration = Duration::from_millis(500);
 /// The exit code of a shell for an interrupted program.
 const INTERRUPTED: u8 = 130;
-
-fn parse_card(name: &str) -> Result<&'static Card, String> {
-    deck::card(name).ok_or_else(|| {
-        let names: Vec<_> = deck::DECK.iter().map(|card| card.name).collect();
-        format!("no such card; the deck has {}", names.join(", "))
-    })
-}
 
 /// Runs the demo and returns the exit code.
 ///
@@ -157,7 +149,7 @@ async fn programs(args: &Args) -> io::Result<(PathBuf, Option<PathBuf>)> {
 
 /// Returns the way to present the card.
 fn entry(args: &Args) -> io::Result<CardEntry> {
-    let (card, ways) = (args.card, ways(args.card));
+    let (card, ways) = (args.card, args.card.ways());
     match args.entry {
         Some(entry) if !ways.contains(&entry) => {
             let message = format!("--entry: {} accepts only {}", card.name, card_menu::words(card));
@@ -166,16 +158,6 @@ fn entry(args: &Args) -> io::Result<CardEntry> {
         Some(entry) => Ok(entry),
         None => Ok(card.entries().first().copied().unwrap_or(CardEntry::Insert)),
     }
-}
-
-/// Returns every way to present this card, including those that the reader will refuse.
-fn ways(card: &Card) -> Vec<CardEntry> {
-    let all = [
-        (CardEntry::Insert, card.chip != Chip::None),
-        (CardEntry::Tap, card.tap != Tap::None),
-        (CardEntry::Swipe, card.stripe),
-    ];
-    all.into_iter().filter_map(|(entry, there)| there.then_some(entry)).collect()
 }
 
 /// Runs one sale with the command line, and with a customer who follows the display.

@@ -93,8 +93,8 @@ impl Program {
     ) -> io::Result<T> {
         let asked = async {
             loop {
-                if let Some(status) = self.child.try_wait()? {
-                    return Err(self.failed(&format!("ended with {status}")));
+                if let Some(fault) = self.fault()? {
+                    return Err(fault);
                 }
                 let said = self.verb(words).stderr(Stdio::null()).output().await?;
                 if let Some(found) = wanted(&String::from_utf8_lossy(&said.stdout)) {
@@ -108,6 +108,16 @@ impl Program {
             Ok(found) => found,
             Err(_) => Err(self.failed(&format!("was not ready within {} s", within.as_secs()))),
         }
+    }
+
+    /// Returns the fault of a program that has ended.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the system does not know the process.
+    pub fn fault(&mut self) -> io::Result<Option<io::Error>> {
+        let ended = self.child.try_wait()?;
+        Ok(ended.map(|status| self.failed(&format!("ended with {status}"))))
     }
 
     /// Waits until the program ends unexpectedly.

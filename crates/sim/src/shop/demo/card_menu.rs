@@ -1,6 +1,5 @@
 //! The card menu: every card of the deck, with its key and its special behaviour.
 
-use super::ways;
 use crate::reader::{Card, CardEntry, deck};
 
 /// The keys that select a card, in the order of the deck. Lower-case letters have other meanings.
@@ -46,7 +45,8 @@ pub fn description(card: &Card) -> &'static str {
 }
 
 /// Returns the verb for this way of presenting a card.
-pub(super) fn word(entry: CardEntry) -> &'static str {
+#[must_use]
+pub fn word(entry: CardEntry) -> &'static str {
     match entry {
         CardEntry::Insert => "insert",
         CardEntry::Tap => "tap",
@@ -56,7 +56,7 @@ pub(super) fn word(entry: CardEntry) -> &'static str {
 
 /// Returns all ways to present this card: `insert, tap or swipe`.
 pub(super) fn words(card: &Card) -> String {
-    let words: Vec<_> = ways(card).into_iter().map(word).collect();
+    let words: Vec<_> = card.ways().into_iter().map(word).collect();
     match words.split_last() {
         Some((last, first @ [_, ..])) => format!("{} or {last}", first.join(", ")),
         _ => words.concat(),
@@ -71,7 +71,7 @@ pub fn words_of_ways(card: &Card) -> String {
         CardEntry::Tap => "tapped",
         CardEntry::Swipe => "swiped",
     };
-    ways(card).into_iter().map(done).collect::<Vec<_>>().join(", ")
+    card.ways().into_iter().map(done).collect::<Vec<_>>().join(", ")
 }
 
 /// Describes in a sentence how the card was presented.

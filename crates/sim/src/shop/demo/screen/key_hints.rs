@@ -3,8 +3,8 @@
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
+use super::super::card_menu;
 use super::super::till::Sale;
-use super::super::{card_menu, ways};
 use super::amount::Purpose;
 use super::keys::Page;
 use super::model::{Model, PrinterIs};
@@ -63,7 +63,7 @@ fn customer(model: &Model) -> Vec<Hint> {
     if model.number_wanted() {
         hints.push(("0-9 Enter", "type the tip", false));
     } else if card_wanted && !model.faults.cable && model.display.waits_for != WaitsFor::Pin {
-        for entry in ways(model.card()) {
+        for entry in model.card().ways() {
             let key = match entry {
                 CardEntry::Insert if model.display.card_in_slot => continue,
                 CardEntry::Insert => "i",

@@ -2,7 +2,6 @@
 
 use super::super::card_menu;
 use super::super::till::{Asked, Sale, Wanted};
-use super::super::ways;
 use super::amount::{AmountEntry, Purpose};
 use super::keys::{Intent, Page};
 use super::model::{Model, ShopAction, Tone};
@@ -106,7 +105,7 @@ impl Model {
 
     fn present(&mut self, entry: CardEntry) -> Option<ShopAction> {
         let card = self.card();
-        if !ways(card).contains(&entry) {
+        if !card.ways().contains(&entry) {
             let (word, can) = (card_menu::word(entry), card_menu::words(card));
             return self.in_vain(format!("You cannot {word} {}. You can {can} it.", card.name));
         }

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Paragraph};
 
-use super::super::{card_menu, ways};
+use super::super::card_menu;
 use super::model::{Model, Tone};
 use super::text::{window, wrap, wrap_within};
 use super::view::colour;
@@ -107,7 +107,7 @@ pub(super) fn more(above: usize, below: usize) -> Line<'static> {
 }
 
 fn card_line(key: char, card: &Card, held: bool, width: usize) -> Line<'static> {
-    let ways = ways(card);
+    let ways = card.ways();
     let letter = |entry, letter| if ways.contains(&entry) { letter } else { "·" };
     let letters =
         [letter(CardEntry::Insert, "i"), letter(CardEntry::Tap, "t"), letter(CardEntry::Swipe, "s")].join(" ");
