@@ -1,5 +1,5 @@
 //! The description of the whole interface: the agent's, and what the front adds for tills on the network. The front
-//! does not contain it. A test compares each answer of a real front with it.
+//! does not contain it. `tests/libraries/run` compares the answers of a real front with it.
 
 use serde_json::{Value, json};
 

@@ -36,8 +36,8 @@ const FRONT_WITHIN: Duration = Duration::from_secs(5);
 /// The longest answer of the front.
 const LONGEST_ANSWER: usize = 64 * 1024;
 
-/// The body of `POST /simulator/card`.
-#[derive(Debug, Deserialize)]
+/// The body of `POST /simulator/card`. It has no `Debug`, because it may contain a PIN.
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CardRequest {
     card: String,
@@ -239,7 +239,7 @@ pub(crate) async fn power(world: &World, asked: &PowerRequest) -> Answer {
 pub(crate) fn ledger(world: &World) -> Value {
     let ledger = world.shop.gateway.ledger();
     let entries = ledger.entries().iter().map(|entry| {
-        json!({ "id": entry.id, "kind": kind(entry.kind), "reference": entry.merchant_transaction_id,
+        json!({ "id": entry.id, "kind": kind(entry.kind), "merchantTransactionId": entry.merchant_transaction_id,
                 "amount": entry.amount, "currency": entry.currency, "state": state(entry.state), "code": entry.code,
                 "of": entry.refers_to, "entryMode": entry.entry_mode, "left": ledger.left(&entry.id) })
     });

@@ -21,8 +21,7 @@ const MOST_TRIES: u32 = 6;
 /// The longest status that is read.
 const LONGEST_STATUS: usize = 1 << 20;
 
-/// A card, and how it is presented.
-#[derive(Debug)]
+/// A card, and how it is presented. It has no `Debug`, because it may contain a PIN.
 pub(crate) struct Presentation {
     pub(crate) card: &'static Card,
     pub(crate) entry: CardEntry,
