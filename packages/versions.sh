@@ -5,6 +5,8 @@
 # The oldest C library that a board may have: Debian 11's. Rust's own limit is 2.17.
 readonly GLIBC=2.31
 readonly CARGO_ZIGBUILD=0.24.0 ZIG=0.15.2 CARGO_DEB=3.8.0
+# The tools of a release, from PyPI. The last one changes the form of the bills of materials.
+readonly BUILD=1.6.1 HATCHLING=1.33.0 CYCLONEDX=11.12.0 SERIALIZABLE=2.2.0
 # The programs that a board gets.
 readonly PROGRAMS=(pos-agent pos-front)
 # The program of a board that belongs to a fleet, and that of a fleet's server. Each has a package of its own. No server has the
@@ -18,6 +20,7 @@ readonly NO_UNWINDING=-Cforce-unwind-tables=no
 readonly THUMB=-mcpu=generic+v7a+vfp3-d32+thumb2-neon+thumb_mode
 # Outside this folder, so a fresh copy of the source finds them.
 readonly TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/pos-agent/tools-$CARGO_ZIGBUILD-$ZIG-$CARGO_DEB
+readonly RELEASE_TOOLS=${XDG_CACHE_HOME:-$HOME/.cache}/pos-agent/release-$BUILD-$HATCHLING-$CYCLONEDX-$SERIALIZABLE
 PATH=$TOOLS/bin:$PATH
 
 # Prints Rust's name for Debian's armhf, arm64 and amd64.
