@@ -1289,14 +1289,22 @@ export interface components {
         };
         /** @description What a page must know before anyone signs in. */
         FrontSettings: {
+            /** @description The shop's colour, as `#rrggbb`. */
+            accent?: string | null;
+            /** @description True if a browser may be paired with the page. */
+            browsers?: boolean;
             /** @description The currency (ISO 4217). */
             currency: string;
+            /** @description True if the customer's screen may be opened. */
+            customer?: boolean;
             /** @description The number of decimals. */
             exponent: number;
             /** @description The terminal's language. */
             language: string;
             /** @description The languages of the page. */
             languages: string[];
+            /** @description True if the shop has a logo, at `/front/logo`. */
+            logo?: boolean;
             /** @description True if the front may pair tills. */
             mayPair?: boolean;
             /** @description True if training is allowed. */
@@ -1307,8 +1315,12 @@ export interface components {
             operators?: boolean;
             /** @description The terminal id. */
             terminal: string;
+            /** @description The tips that a page should offer. */
+            tips?: components["schemas"]["Tips"] | null;
             /** @description The version of the page's files. */
             version: string;
+            /** @description The terminal's longest waits. */
+            waits?: components["schemas"]["Waits"] | null;
         };
         /** @description The gateway. */
         Gateway: {
@@ -1591,7 +1603,26 @@ export interface components {
          * @enum {string}
          */
         Prints: "terminal" | "till";
-        /** @description The answer to a request that is not carried out, as a problem details object (RFC 9457, 3). The agent did nothing and charged nothing, except possibly with `no-answer`. In that case, ask for the reference again. There is no `instance`, because occurrences are only in the terminal's log. */
+        /**
+         * @description The answer to a request that is not carried out, as a problem details object (RFC 9457, 3). The agent did nothing and charged nothing, except possibly with `no-answer`. In that case, ask for the reference again. There is no `instance`, because occurrences are only in the terminal's log.
+         * @example {
+         *       "code": "amount-differs",
+         *       "detail": "reference order-4711 already belongs to a different transaction (SALE 12.34 EUR); use a new reference",
+         *       "reference": "order-4711",
+         *       "status": 409,
+         *       "title": "The reference belongs to a different transaction",
+         *       "type": "urn:pos-agent:problem:amount-differs"
+         *     }
+         * @example {
+         *       "code": "no-such-sale",
+         *       "detail": "till till-1 has no transaction with the reference none",
+         *       "reference": "none",
+         *       "status": 404,
+         *       "till": "till-1",
+         *       "title": "No transaction has this reference",
+         *       "type": "urn:pos-agent:problem:no-such-sale"
+         *     }
+         */
         Problem: {
             /** @description The last part of `type`, for programs. It is a code of a closed list and never changes its meaning. */
             code: string;
@@ -2579,7 +2610,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "agent": "up",
-                     *       "since": "2026-11-20T12:00:00Z",
+                     *       "since": "2026-11-20T10:00:00Z",
                      *       "webhooks": []
                      *     }
                      */
@@ -2634,7 +2665,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "goodForS": 300,
-                     *       "request": "5f0c2a9d1e7b3a445f0c2a9d1e7b3a44"
+                     *       "request": "00000000000000000000000000000a02"
                      *     }
                      */
                     "application/json": components["schemas"]["PairingRequest"];
@@ -2735,8 +2766,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "till": "kasse-2",
-                     *       "token": "1e565acf84cab92d06f469fd236c2e0d38a38a95d97af73f12b0b21ced8d5d68"
+                     *       "till": "till-2",
+                     *       "token": "0000000000000000000000000000000000000000000000000000000000000a03"
                      *     }
                      */
                     "application/json": components["schemas"]["PairedTill"];
@@ -3077,21 +3108,38 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "accent": null,
+                     *       "browsers": false,
                      *       "currency": "EUR",
+                     *       "customer": true,
                      *       "exponent": 2,
                      *       "language": "en",
                      *       "languages": [
                      *         "de",
-                     *         "en"
+                     *         "en",
+                     *         "es",
+                     *         "fr",
+                     *         "it",
+                     *         "nl",
+                     *         "pl"
                      *       ],
+                     *       "logo": false,
                      *       "mayPair": true,
-                     *       "mayTrain": false,
+                     *       "mayTrain": true,
                      *       "merchant": [
-                     *         "Corner Shop"
+                     *         "Corner Shop",
+                     *         "1 Market Street",
+                     *         "Springfield"
                      *       ],
                      *       "operators": false,
                      *       "terminal": "12345678",
-                     *       "version": "0cb799d7032bc4a7"
+                     *       "tips": null,
+                     *       "version": "0000000000000a01",
+                     *       "waits": {
+                     *         "answerS": 10,
+                     *         "cardS": 60,
+                     *         "signatureS": 180
+                     *       }
                      *     }
                      */
                     "application/json": components["schemas"]["FrontSettings"];
@@ -3225,13 +3273,25 @@ export interface operations {
                      * @example {
                      *       "closes": [
                      *         {
+                     *           "brands": [
+                     *             {
+                     *               "count": 1,
+                     *               "currency": "EUR",
+                     *               "given": "0.00",
+                     *               "givenCount": 0,
+                     *               "name": "VISA",
+                     *               "net": "12.34",
+                     *               "taken": "12.34",
+                     *               "takenCount": 1
+                     *             }
+                     *           ],
                      *           "by": {
                      *             "token": "till-1"
                      *           },
                      *           "cancelled": 0,
                      *           "day": "2026-11-20",
                      *           "declined": 0,
-                     *           "firstNumber": 17,
+                     *           "firstNumber": 1,
                      *           "kinds": [
                      *             {
                      *               "count": 1,
@@ -3240,7 +3300,7 @@ export interface operations {
                      *               "sum": "12.34"
                      *             }
                      *           ],
-                     *           "lastNumber": 17,
+                     *           "lastNumber": 1,
                      *           "net": [
                      *             {
                      *               "count": 1,
@@ -3253,18 +3313,8 @@ export interface operations {
                      *             }
                      *           ],
                      *           "notSent": 0,
-                     *           "number": 7,
-                     *           "open": [
-                     *             {
-                     *               "amount": "80.00",
-                     *               "currency": "EUR",
-                     *               "is": "pre-authorisation",
-                     *               "kind": "pre-authorisation",
-                     *               "number": 15,
-                     *               "reference": "room-12",
-                     *               "till": "till-1"
-                     *             }
-                     *           ],
+                     *           "number": 1,
+                     *           "open": [],
                      *           "own": [
                      *             {
                      *               "brands": [
@@ -3279,8 +3329,8 @@ export interface operations {
                      *                   "takenCount": 1
                      *                 }
                      *               ],
-                     *               "firstNumber": 17,
-                     *               "lastNumber": 17,
+                     *               "firstNumber": 1,
+                     *               "lastNumber": 1,
                      *               "schemes": [
                      *                 {
                      *                   "count": 1,
@@ -3294,10 +3344,9 @@ export interface operations {
                      *             }
                      *           ],
                      *           "period": {
-                     *             "afterEntry": 812,
-                     *             "from": "2026-11-19T23:04:10+01:00",
-                     *             "to": "2026-11-20T23:01:52+01:00",
-                     *             "toEntry": 816
+                     *             "afterEntry": 0,
+                     *             "to": "2026-11-30T05:41:48+00:00",
+                     *             "toEntry": 6
                      *           },
                      *           "reference": "Z-2026-11-20",
                      *           "schemes": [
@@ -3310,7 +3359,7 @@ export interface operations {
                      *             }
                      *           ],
                      *           "takenBack": 0,
-                     *           "terminalId": "4711",
+                     *           "terminalId": "12345678",
                      *           "till": "till-1",
                      *           "tills": [
                      *             {
@@ -3326,8 +3375,7 @@ export interface operations {
                      *           ],
                      *           "tips": []
                      *         }
-                     *       ],
-                     *       "next": "7"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["Closes"];
@@ -3492,13 +3540,25 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "brands": [
+                     *         {
+                     *           "count": 1,
+                     *           "currency": "EUR",
+                     *           "given": "0.00",
+                     *           "givenCount": 0,
+                     *           "name": "VISA",
+                     *           "net": "12.34",
+                     *           "taken": "12.34",
+                     *           "takenCount": 1
+                     *         }
+                     *       ],
                      *       "by": {
                      *         "token": "till-1"
                      *       },
                      *       "cancelled": 0,
                      *       "day": "2026-11-20",
                      *       "declined": 0,
-                     *       "firstNumber": 17,
+                     *       "firstNumber": 1,
                      *       "kinds": [
                      *         {
                      *           "count": 1,
@@ -3507,7 +3567,7 @@ export interface operations {
                      *           "sum": "12.34"
                      *         }
                      *       ],
-                     *       "lastNumber": 17,
+                     *       "lastNumber": 1,
                      *       "net": [
                      *         {
                      *           "count": 1,
@@ -3520,18 +3580,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "notSent": 0,
-                     *       "number": 7,
-                     *       "open": [
-                     *         {
-                     *           "amount": "80.00",
-                     *           "currency": "EUR",
-                     *           "is": "pre-authorisation",
-                     *           "kind": "pre-authorisation",
-                     *           "number": 15,
-                     *           "reference": "room-12",
-                     *           "till": "till-1"
-                     *         }
-                     *       ],
+                     *       "number": 1,
+                     *       "open": [],
                      *       "own": [
                      *         {
                      *           "brands": [
@@ -3546,8 +3596,8 @@ export interface operations {
                      *               "takenCount": 1
                      *             }
                      *           ],
-                     *           "firstNumber": 17,
-                     *           "lastNumber": 17,
+                     *           "firstNumber": 1,
+                     *           "lastNumber": 1,
                      *           "schemes": [
                      *             {
                      *               "count": 1,
@@ -3561,10 +3611,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "period": {
-                     *         "afterEntry": 812,
-                     *         "from": "2026-11-19T23:04:10+01:00",
-                     *         "to": "2026-11-20T23:01:52+01:00",
-                     *         "toEntry": 816
+                     *         "afterEntry": 0,
+                     *         "to": "2026-11-30T05:41:48+00:00",
+                     *         "toEntry": 6
                      *       },
                      *       "reference": "Z-2026-11-20",
                      *       "replayed": false,
@@ -3578,7 +3627,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "takenBack": 0,
-                     *       "terminalId": "4711",
+                     *       "terminalId": "12345678",
                      *       "till": "till-1",
                      *       "tills": [
                      *         {
@@ -3635,13 +3684,25 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "brands": [
+                     *         {
+                     *           "count": 1,
+                     *           "currency": "EUR",
+                     *           "given": "0.00",
+                     *           "givenCount": 0,
+                     *           "name": "VISA",
+                     *           "net": "12.34",
+                     *           "taken": "12.34",
+                     *           "takenCount": 1
+                     *         }
+                     *       ],
                      *       "by": {
                      *         "token": "till-1"
                      *       },
                      *       "cancelled": 0,
                      *       "day": "2026-11-20",
                      *       "declined": 0,
-                     *       "firstNumber": 17,
+                     *       "firstNumber": 1,
                      *       "kinds": [
                      *         {
                      *           "count": 1,
@@ -3650,7 +3711,7 @@ export interface operations {
                      *           "sum": "12.34"
                      *         }
                      *       ],
-                     *       "lastNumber": 17,
+                     *       "lastNumber": 1,
                      *       "net": [
                      *         {
                      *           "count": 1,
@@ -3663,18 +3724,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "notSent": 0,
-                     *       "number": 7,
-                     *       "open": [
-                     *         {
-                     *           "amount": "80.00",
-                     *           "currency": "EUR",
-                     *           "is": "pre-authorisation",
-                     *           "kind": "pre-authorisation",
-                     *           "number": 15,
-                     *           "reference": "room-12",
-                     *           "till": "till-1"
-                     *         }
-                     *       ],
+                     *       "number": 1,
+                     *       "open": [],
                      *       "own": [
                      *         {
                      *           "brands": [
@@ -3689,8 +3740,8 @@ export interface operations {
                      *               "takenCount": 1
                      *             }
                      *           ],
-                     *           "firstNumber": 17,
-                     *           "lastNumber": 17,
+                     *           "firstNumber": 1,
+                     *           "lastNumber": 1,
                      *           "schemes": [
                      *             {
                      *               "count": 1,
@@ -3704,10 +3755,9 @@ export interface operations {
                      *         }
                      *       ],
                      *       "period": {
-                     *         "afterEntry": 812,
-                     *         "from": "2026-11-19T23:04:10+01:00",
-                     *         "to": "2026-11-20T23:01:52+01:00",
-                     *         "toEntry": 816
+                     *         "afterEntry": 0,
+                     *         "to": "2026-11-30T05:41:48+00:00",
+                     *         "toEntry": 6
                      *       },
                      *       "reference": "Z-2026-11-20",
                      *       "schemes": [
@@ -3720,7 +3770,7 @@ export interface operations {
                      *         }
                      *       ],
                      *       "takenBack": 0,
-                     *       "terminalId": "4711",
+                     *       "terminalId": "12345678",
                      *       "till": "till-1",
                      *       "tills": [
                      *         {
@@ -3786,7 +3836,7 @@ export interface operations {
                      * @example {
                      *       "printer": "printer-1",
                      *       "state": "ready",
-                     *       "text": "ok",
+                     *       "text": "ok; 1 receipt waits",
                      *       "waiting": 1
                      *     }
                      */
@@ -4077,7 +4127,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "amount": "12.34",
-                     *       "approvalCode": "012345",
+                     *       "approvalCode": "366964",
                      *       "approvedAmount": "12.34",
                      *       "by": {
                      *         "token": "till-1"
@@ -4085,23 +4135,25 @@ export interface operations {
                      *       "card": {
                      *         "aid": "A0000000031010",
                      *         "brand": "VISA",
-                     *         "entryMode": "CONTACTLESS_CHIP",
-                     *         "last4": "0119"
+                     *         "cryptogram": "ARQC C06CD0F6A8115EF3",
+                     *         "entryMode": "NFC_ICC",
+                     *         "last4": "0004",
+                     *         "verification": "none"
                      *       },
                      *       "code": "000.000.000",
                      *       "currency": "EUR",
-                     *       "endedAt": "2026-11-20T12:35:04Z",
+                     *       "endedAt": "2026-11-20T10:00:00Z",
                      *       "kind": "sale",
-                     *       "left": "12.34",
-                     *       "number": 17,
+                     *       "number": 1,
                      *       "outcome": "approved",
-                     *       "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
-                     *       "receiptNumber": 17,
+                     *       "paymentId": "00000000000000000000000000000a00",
+                     *       "receiptNumber": 1,
                      *       "reference": "order-4711",
                      *       "replayed": false,
-                     *       "startedAt": "2026-11-20T12:34:56Z",
+                     *       "startedAt": "2026-11-20T10:00:00Z",
                      *       "state": "ended",
-                     *       "text": "APPROVED",
+                     *       "statusText": "SIMULATED",
+                     *       "text": "APPROVED 12.34 EUR",
                      *       "till": "till-1"
                      *     }
                      */
@@ -4712,11 +4764,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "next": "17",
                      *       "sales": [
                      *         {
                      *           "amount": "12.34",
-                     *           "approvalCode": "012345",
+                     *           "approvalCode": "366964",
                      *           "approvedAmount": "12.34",
                      *           "by": {
                      *             "token": "till-1"
@@ -4724,23 +4775,25 @@ export interface operations {
                      *           "card": {
                      *             "aid": "A0000000031010",
                      *             "brand": "VISA",
-                     *             "entryMode": "CONTACTLESS_CHIP",
-                     *             "last4": "0119"
+                     *             "cryptogram": "ARQC C06CD0F6A8115EF3",
+                     *             "entryMode": "NFC_ICC",
+                     *             "last4": "0004",
+                     *             "verification": "none"
                      *           },
                      *           "code": "000.000.000",
                      *           "currency": "EUR",
-                     *           "endedAt": "2026-11-20T12:35:04Z",
+                     *           "endedAt": "2026-11-20T10:00:00Z",
                      *           "kind": "sale",
-                     *           "left": "12.34",
-                     *           "number": 17,
+                     *           "number": 1,
                      *           "outcome": "approved",
-                     *           "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
-                     *           "receiptNumber": 17,
+                     *           "paymentId": "00000000000000000000000000000a00",
+                     *           "receiptNumber": 1,
                      *           "reference": "order-4711",
                      *           "replayed": false,
-                     *           "startedAt": "2026-11-20T12:34:56Z",
+                     *           "startedAt": "2026-11-20T10:00:00Z",
                      *           "state": "ended",
-                     *           "text": "APPROVED",
+                     *           "statusText": "SIMULATED",
+                     *           "text": "APPROVED 12.34 EUR",
                      *           "till": "till-1"
                      *         }
                      *       ]
@@ -4843,7 +4896,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "amount": "12.34",
-                     *       "approvalCode": "012345",
+                     *       "approvalCode": "366964",
                      *       "approvedAmount": "12.34",
                      *       "by": {
                      *         "token": "till-1"
@@ -4851,23 +4904,25 @@ export interface operations {
                      *       "card": {
                      *         "aid": "A0000000031010",
                      *         "brand": "VISA",
-                     *         "entryMode": "CONTACTLESS_CHIP",
-                     *         "last4": "0119"
+                     *         "cryptogram": "ARQC C06CD0F6A8115EF3",
+                     *         "entryMode": "NFC_ICC",
+                     *         "last4": "0004",
+                     *         "verification": "none"
                      *       },
                      *       "code": "000.000.000",
                      *       "currency": "EUR",
-                     *       "endedAt": "2026-11-20T12:35:04Z",
+                     *       "endedAt": "2026-11-20T10:00:00Z",
                      *       "kind": "sale",
-                     *       "left": "12.34",
-                     *       "number": 17,
+                     *       "number": 1,
                      *       "outcome": "approved",
-                     *       "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
-                     *       "receiptNumber": 17,
+                     *       "paymentId": "00000000000000000000000000000a00",
+                     *       "receiptNumber": 1,
                      *       "reference": "order-4711",
                      *       "replayed": true,
-                     *       "startedAt": "2026-11-20T12:34:56Z",
+                     *       "startedAt": "2026-11-20T10:00:00Z",
                      *       "state": "ended",
-                     *       "text": "APPROVED",
+                     *       "statusText": "SIMULATED",
+                     *       "text": "APPROVED 12.34 EUR",
                      *       "till": "till-1"
                      *     }
                      */
@@ -4888,18 +4943,14 @@ export interface operations {
                      *       },
                      *       "currency": "EUR",
                      *       "kind": "sale",
-                     *       "leftS": 60,
-                     *       "number": 17,
-                     *       "receiptNumber": 17,
+                     *       "number": 1,
+                     *       "receiptNumber": 1,
                      *       "reference": "order-4711",
                      *       "replayed": false,
-                     *       "startedAt": "2026-11-20T12:34:56Z",
+                     *       "startedAt": "2026-11-20T10:00:00Z",
                      *       "state": "waiting-for-card",
-                     *       "step": "present-card",
-                     *       "text": "waiting for a card",
-                     *       "till": "till-1",
-                     *       "until": "2026-11-20T12:35:56Z",
-                     *       "waitS": 60
+                     *       "text": "Waiting for a card to pay 12.34 EUR",
+                     *       "till": "till-1"
                      *     }
                      */
                     "application/json": components["schemas"]["Sale"];
@@ -4946,7 +4997,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "amount": "12.34",
-                     *       "approvalCode": "012345",
+                     *       "answer": {
+                     *         "amount": "12.34",
+                     *         "buildNumber": "pos-sim-0.1.0",
+                     *         "currency": "EUR",
+                     *         "merchantTransactionId": "12345678-1-8da937742e8404949c1dde241ad03b1f",
+                     *         "paymentType": "DB",
+                     *         "resultDetails.AcquirerResponse": "00",
+                     *         "resultDetails.ShortId": "0000.0000.0001"
+                     *       },
+                     *       "approvalCode": "366964",
                      *       "approvedAmount": "12.34",
                      *       "by": {
                      *         "token": "till-1"
@@ -4954,23 +5014,26 @@ export interface operations {
                      *       "card": {
                      *         "aid": "A0000000031010",
                      *         "brand": "VISA",
-                     *         "entryMode": "CONTACTLESS_CHIP",
-                     *         "last4": "0119"
+                     *         "cryptogram": "ARQC C06CD0F6A8115EF3",
+                     *         "entryMode": "NFC_ICC",
+                     *         "last4": "0004",
+                     *         "verification": "none"
                      *       },
                      *       "code": "000.000.000",
                      *       "currency": "EUR",
-                     *       "endedAt": "2026-11-20T12:35:04Z",
+                     *       "endedAt": "2026-11-20T10:00:00Z",
                      *       "kind": "sale",
                      *       "left": "12.34",
-                     *       "number": 17,
+                     *       "number": 1,
                      *       "outcome": "approved",
-                     *       "paymentId": "8ac7a4a18b2c3d4e018b2c3d4e5f6789",
-                     *       "receiptNumber": 17,
+                     *       "paymentId": "00000000000000000000000000000a00",
+                     *       "receiptNumber": 1,
                      *       "reference": "order-4711",
                      *       "replayed": false,
-                     *       "startedAt": "2026-11-20T12:34:56Z",
+                     *       "startedAt": "2026-11-20T10:00:00Z",
                      *       "state": "ended",
-                     *       "text": "APPROVED",
+                     *       "statusText": "SIMULATED",
+                     *       "text": "APPROVED 12.34 EUR",
                      *       "till": "till-1"
                      *     }
                      */
@@ -5174,29 +5237,120 @@ export interface operations {
                      * @example {
                      *       "copy": "customer",
                      *       "language": "en",
-                     *       "number": 17,
+                     *       "number": 1,
                      *       "reference": "order-4711",
                      *       "rows": [
                      *         {
                      *           "is": "large",
-                     *           "text": "CORNER SHOP"
+                     *           "text": "Corner Shop"
+                     *         },
+                     *         {
+                     *           "is": "centred",
+                     *           "text": "1 Market Street"
+                     *         },
+                     *         {
+                     *           "is": "centred",
+                     *           "text": "Springfield"
                      *         },
                      *         {
                      *           "is": "rule"
                      *         },
                      *         {
                      *           "is": "pair",
-                     *           "text": "TOTAL",
-                     *           "value": "12.34 EUR"
+                     *           "text": "Terminal",
+                     *           "value": "12345678"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Merchant id",
+                     *           "value": "SIM0000000000001"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Date",
+                     *           "value": "30 Nov 2026 05:41:48"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Sale number",
+                     *           "value": "1"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Reference",
+                     *           "value": "order-4711"
+                     *         },
+                     *         {
+                     *           "is": "rule"
+                     *         },
+                     *         {
+                     *           "is": "centred",
+                     *           "text": "SALE"
+                     *         },
+                     *         {
+                     *           "is": "amount",
+                     *           "text": "12.34 EUR"
                      *         },
                      *         {
                      *           "is": "bold",
                      *           "text": "APPROVED"
+                     *         },
+                     *         {
+                     *           "is": "rule"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Brand",
+                     *           "value": "VISA"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Application",
+                     *           "value": "VISA CREDIT"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "AID",
+                     *           "value": "A0000000031010"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Card",
+                     *           "value": "**** **** **** 0004"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Entry",
+                     *           "value": "CONTACTLESS"
+                     *         },
+                     *         {
+                     *           "is": "centred",
+                     *           "text": "NO CARDHOLDER VERIFICATION"
+                     *         },
+                     *         {
+                     *           "is": "pair",
+                     *           "text": "Auth code",
+                     *           "value": "366964"
+                     *         },
+                     *         {
+                     *           "is": "status",
+                     *           "text": "SIMULATED"
+                     *         },
+                     *         {
+                     *           "is": "rule"
+                     *         },
+                     *         {
+                     *           "is": "centred",
+                     *           "text": "PLEASE KEEP THIS RECEIPT"
+                     *         },
+                     *         {
+                     *           "is": "bold",
+                     *           "text": "CUSTOMER COPY"
                      *         }
                      *       ],
-                     *       "text": "CORNER SHOP\n          ** SALE **\nTOTAL                  12.34 EUR\n            APPROVED\n",
+                     *       "text": "               Corner Shop\n             1 Market Street\n               Springfield\n------------------------------------------\nTerminal                          12345678\nMerchant id               SIM0000000000001\nDate                  30 Nov 2026 05:41:48\nSale number                              1\nReference                       order-4711\n------------------------------------------\n                   SALE\n                12.34 EUR\n                 APPROVED\n------------------------------------------\nBrand                                 VISA\nApplication                    VISA CREDIT\nAID                         A0000000031010\nCard                   **** **** **** 0004\nEntry                          CONTACTLESS\n        NO CARDHOLDER VERIFICATION\nAuth code                           366964\n------------------------------------------\nSIMULATED\n------------------------------------------\n         PLEASE KEEP THIS RECEIPT\n              CUSTOMER COPY\n",
                      *       "till": "till-1",
-                     *       "width": 32
+                     *       "width": 42
                      *     }
                      */
                     "application/json": components["schemas"]["Receipt"];
@@ -5259,7 +5413,7 @@ export interface operations {
                      * @example {
                      *       "printer": "printer-1",
                      *       "state": "ready",
-                     *       "text": "ok",
+                     *       "text": "ok; 1 receipt waits",
                      *       "waiting": 1
                      *     }
                      */
@@ -5565,7 +5719,8 @@ export interface operations {
                      *       "busy": false,
                      *       "clock": {
                      *         "state": "ready",
-                     *         "text": "the board's"
+                     *         "text": "the board's",
+                     *         "time": "2026-11-30T05:41:48+00:00"
                      *       },
                      *       "currency": "EUR",
                      *       "currencyDecimals": 2,
@@ -5573,55 +5728,87 @@ export interface operations {
                      *       "gateway": {
                      *         "state": "answers",
                      *         "text": "answers",
-                     *         "url": "https://gateway.example"
+                     *         "url": "https://localhost:34083/"
+                     *       },
+                     *       "health": {
+                     *         "gateway": "answered",
+                     *         "program": "0.1.0, built 2026-11-30T05:30:03Z",
+                     *         "reader": "answered"
+                     *       },
+                     *       "http": {
+                     *         "address": "127.0.0.1:25082"
                      *       },
                      *       "journal": {
-                     *         "freeBytes": 4000000000,
+                     *         "freeBytes": 35275952128,
                      *         "state": "ready",
                      *         "text": "written"
                      *       },
                      *       "language": "en",
                      *       "mayBegin": [
                      *         "sale",
-                     *         "by-registration"
+                     *         "pre-authorisation",
+                     *         "by-registration",
+                     *         "pre-authorisation-by-registration",
+                     *         "store-card",
+                     *         "forget-card",
+                     *         "capture",
+                     *         "refund",
+                     *         "reversal",
+                     *         "increment",
+                     *         "reauthorisation"
                      *       ],
                      *       "mayTrain": true,
                      *       "merchant": [
-                     *         "Corner Shop"
+                     *         "Corner Shop",
+                     *         "1 Market Street",
+                     *         "Springfield"
                      *       ],
                      *       "printers": [
                      *         {
                      *           "name": "printer-1",
-                     *           "port": "/dev/pos/printer",
+                     *           "port": "tcp://127.0.0.1:33921",
                      *           "state": "ready",
                      *           "text": "ok",
                      *           "waiting": 0
                      *         }
                      *       ],
                      *       "reader": {
-                     *         "model": "M010",
-                     *         "serial": "001-12345",
+                     *         "configuration": [
+                     *           {
+                     *             "name": "ARQCDOL.CFG",
+                     *             "version": "1"
+                     *           },
+                     *           {
+                     *             "name": "TCDOL.CFG",
+                     *             "version": "1"
+                     *           },
+                     *           {
+                     *             "name": "AACDOL.CFG",
+                     *             "version": "1"
+                     *           },
+                     *           {
+                     *             "name": "P2PEDOL.CFG",
+                     *             "version": "1"
+                     *           }
+                     *         ],
+                     *         "firmware": "1-51",
+                     *         "model": "M000-MPI",
+                     *         "protocol": "miura-mpi",
+                     *         "serial": "30003638",
                      *         "state": "ready",
-                     *         "text": "Miura M010 001-12345"
+                     *         "text": "M000-MPI 1-51, serial 30003638"
                      *       },
                      *       "ready": true,
-                     *       "terminalId": "4711",
-                     *       "tips": {
-                     *         "custom": true,
-                     *         "default": 0,
-                     *         "presets": [
-                     *           5,
-                     *           10,
-                     *           15
-                     *         ],
-                     *         "timeoutS": 30
-                     *       },
+                     *       "terminalId": "12345678",
+                     *       "tills": [
+                     *         "till-1"
+                     *       ],
                      *       "unconfirmed": [],
-                     *       "version": "1.0.0",
+                     *       "version": "0.1.0",
                      *       "waits": {
-                     *         "answerS": 30,
+                     *         "answerS": 10,
                      *         "cardS": 60,
-                     *         "signatureS": 120
+                     *         "signatureS": 180
                      *       }
                      *     }
                      */
@@ -5669,7 +5856,7 @@ export interface operations {
                      *           "sum": "12.34"
                      *         }
                      *       ],
-                     *       "next": 17,
+                     *       "next": 1,
                      *       "notSent": 0,
                      *       "open": [],
                      *       "schemes": [
@@ -5681,9 +5868,10 @@ export interface operations {
                      *           "sum": "12.34"
                      *         }
                      *       ],
-                     *       "since": 16,
+                     *       "since": 0,
                      *       "takenBack": 0,
-                     *       "terminalId": "4711",
+                     *       "terminalId": "12345678",
+                     *       "till": "till-1",
                      *       "tips": []
                      *     }
                      */

@@ -3,6 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::examples;
+
 /// Returns the agent's description with the front's paths, events for servers, and names for both.
 pub(crate) fn complete(mut document: Value) -> Value {
     document["info"]["title"] = "pos-agent and pos-front".into();
@@ -28,6 +30,7 @@ pub(crate) fn complete(mut document: Value) -> Value {
         document["components"]["schemas"][name] = schema;
     }
     document["webhooks"] = webhooks();
+    examples::add(&mut document);
     document
 }
 
@@ -228,6 +231,14 @@ fn schemas() -> Vec<(&'static str, Value)> {
                     "language": text("The terminal's language."), "languages": texts("The languages of the page."),
                     "operators": truth("True if an operator must be signed in for anything that moves money."),
                     "mayPair": truth("True if the front may pair tills."), "mayTrain": truth("True if training is allowed."),
+                    "accent": { "type": ["string", "null"], "description": "The shop's colour, as `#rrggbb`." },
+                    "logo": truth("True if the shop has a logo, at `/front/logo`."),
+                    "customer": truth("True if the customer's screen may be opened."),
+                    "browsers": truth("True if a browser may be paired with the page."),
+                    "tips": { "anyOf": [{ "$ref": "#/components/schemas/Tips" }, { "type": "null" }],
+                              "description": "The tips that a page should offer." },
+                    "waits": { "anyOf": [{ "$ref": "#/components/schemas/Waits" }, { "type": "null" }],
+                               "description": "The terminal's longest waits." },
                     "version": text("The version of the page's files."),
                 }),
                 false,

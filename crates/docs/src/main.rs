@@ -13,6 +13,7 @@ use clap_complete::Shell;
 use pos_agent::till::http::description;
 use serde_json::Value;
 
+mod examples;
 /// The command line of the fleet's server is included from its source file, because it has no library.
 #[path = "../../fleet/src/arguments.rs"]
 #[allow(dead_code, reason = "what is typed there is read by the fleet's server alone")]

@@ -6,6 +6,7 @@
 //!
 //! A board without a clock starts in 1970, so a time before `EARLIEST` counts as `EARLIEST`.
 
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -106,7 +107,7 @@ pub(crate) struct HostCertificate {
 /// addresses.
 pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<String> {
     let mut names: Vec<String> = configured.to_vec();
-    let own = rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase();
+    let own = own_name();
     let label = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.';
     if (1..=63).contains(&own.len()) && own.bytes().all(label) {
         names.extend([format!("{own}.local"), own]);
@@ -120,6 +121,11 @@ pub(crate) fn host_names(configured: &[String], listens: &[SocketAddr]) -> Vec<S
     names.sort();
     names.dedup();
     names
+}
+
+/// Returns the host name of the board, in lower case.
+pub(crate) fn own_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().to_ascii_lowercase()
 }
 
 /// Returns the addresses at which other devices find the page: by the configured names, by the name in the local
@@ -139,7 +145,9 @@ pub(crate) fn page_origins(configured: &[String], https: &[SocketAddr]) -> Vec<S
     configured.iter().cloned().chain(names).chain(numbers).map(origin).collect()
 }
 
-/// Returns the addresses from which this board would send to a network. Finding them sends no data.
+/// Returns the addresses at which devices in the networks of this board reach it: those from which it would send to
+/// another network, and each IPv4 address. Further IPv6 addresses of a board may change each day. Finding them sends no
+/// data.
 pub(crate) fn outward() -> Vec<IpAddr> {
     let ways = [("0.0.0.0:0", "192.0.2.1:9"), ("[::]:0", "[2001:db8::1]:9")];
     let way = |(from, to): (&str, &str)| {
@@ -147,7 +155,10 @@ pub(crate) fn outward() -> Vec<IpAddr> {
         socket.connect(to).ok()?;
         Some(socket.local_addr().ok()?.ip()).filter(|address| !address.is_unspecified())
     };
-    ways.into_iter().filter_map(way).collect()
+    let networks = if_addrs::get_if_addrs().unwrap_or_default().into_iter().map(|interface| interface.ip());
+    let near = networks.filter(|address| address.is_ipv4() && !address.is_loopback());
+    let all: BTreeSet<IpAddr> = ways.into_iter().filter_map(way).chain(near).collect();
+    all.into_iter().collect()
 }
 
 impl HostCertificate {
@@ -173,6 +184,7 @@ impl HostCertificate {
             }
         };
         let signed_by = ca.fingerprint()?;
+        let names = &[names, &[network_name(&signed_by)]].concat();
         let good = |own: &Kept| {
             let called = if own.common_name.is_empty() { "pos-front" } else { &own.common_name };
             own.signed_by == signed_by
@@ -202,6 +214,11 @@ impl HostCertificate {
     /// Returns the SHA-256 fingerprint of the CA, as browsers show it.
     pub(crate) fn ca_fingerprint(&self) -> Result<String, CertificateError> {
         self.ca.fingerprint()
+    }
+
+    /// Returns the name by which the announcement in the network leads to this terminal, and to no other.
+    pub(crate) fn network_name(&self) -> Result<String, CertificateError> {
+        Ok(network_name(&self.ca.fingerprint()?))
     }
 
     /// Returns the SHA-256 fingerprint of the certificate itself.
@@ -248,6 +265,13 @@ impl Kept {
         let pairs: Vec<String> = digest.as_ref().iter().map(|byte| format!("{byte:02X}")).collect();
         Ok(pairs.join(":"))
     }
+}
+
+/// Returns a name that no other terminal has. Boards of one image have the same host name, and the system may announce
+/// its own addresses under the host name.
+fn network_name(ca_fingerprint: &str) -> String {
+    let digits = ca_fingerprint.chars().filter(char::is_ascii_hexdigit).take(8);
+    format!("pos-{}.local", digits.collect::<String>().to_ascii_lowercase())
 }
 
 /// Adds the addresses of the earlier certificate, as far as [`MOST_NAMES`] permits.
@@ -345,7 +369,9 @@ mod tests {
         let second = print(&["kasse.local", "192.0.2.8"]);
         assert_ne!(first, second);
         assert_eq!(second, print(&["kasse.local", "192.0.2.7"]), "the network gives the earlier address again");
-        assert_eq!(open(&["pos.local"]).names(), ["pos.local", "192.0.2.8", "192.0.2.7"], "an earlier name goes");
+        let network = open(&["kasse.local"]).network_name().unwrap();
+        let later = open(&["pos.local"]);
+        assert_eq!(later.names(), ["pos.local", &network, "192.0.2.8", "192.0.2.7"], "an earlier name goes");
         for n in 0..2 * MOST_NAMES {
             let address = format!("198.51.100.{n}");
             let names = open(&["pos.local", &address]).names().to_vec();

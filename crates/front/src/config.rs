@@ -19,6 +19,8 @@ use zeroize::Zeroizing;
 use self::nexo::NexoConfig;
 use self::section::Section;
 use self::zvt::ZvtConfig;
+use crate::certificate::own_name;
+use crate::found::Announcement;
 use crate::logo::Logo;
 
 pub(crate) mod nexo;
@@ -37,6 +39,8 @@ pub(crate) struct FrontConfig {
     pub(crate) https: Vec<SocketAddr>,
     /// The addresses that are served without TLS. Only loopback addresses are allowed.
     pub(crate) http: Vec<SocketAddr>,
+    /// True when tills in the network find the terminal by multicast DNS.
+    pub(crate) announce: bool,
     /// Names and addresses of the terminal, in addition to those that the front finds itself.
     pub(crate) names: Vec<String>,
     /// The folder of the front's own files.
@@ -225,6 +229,11 @@ impl FrontConfig {
         self.https.iter().chain(&self.http).chain(&self.nexo.listen).copied().collect()
     }
 
+    /// Returns what the front announces in the network.
+    pub(crate) fn announcement(&self) -> Option<Announcement> {
+        Announcement::of(&self.https, &own_name()).filter(|_| self.announce)
+    }
+
     /// Returns every till in whose name the front acts.
     pub(crate) fn own_tills(&self) -> Vec<String> {
         let page = Some(&self.page.till).filter(|_| self.page.on);
@@ -240,7 +249,9 @@ impl FrontConfig {
         let agent = whole.path("agent").unwrap_or_else(|| "/run/pos-agent/till.sock".into());
         let doctor = whole.path("doctor").unwrap_or_else(|| "/run/pos-doctor/doctor.sock".into());
         let tills = whole.texts("tills").unwrap_or_default();
-        let (https, http) = whole.section("listen", |listen| (listen.addresses("https"), listen.addresses("http")));
+        let (https, http, announce) = whole.section("listen", |listen| {
+            (listen.addresses("https"), listen.addresses("http"), listen.flag("announce").unwrap_or(true))
+        });
         let page = whole.section("page", |page| PageConfig {
             on: page.flag("on").unwrap_or(true),
             till: page.text("till").unwrap_or_else(|| "local".to_owned()),
@@ -253,7 +264,7 @@ impl FrontConfig {
         let webhooks = whole.sections("webhook", WebhookConfig::read);
         let zvt = whole.sections("zvt", ZvtConfig::read);
         let nexo = whole.section("nexo", NexoConfig::read);
-        Self { https, http, names, state, control, agent, doctor, page, origins, tills, webhooks, zvt, nexo }
+        Self { https, http, announce, names, state, control, agent, doctor, page, origins, tills, webhooks, zvt, nexo }
     }
 
     /// Finds the faults that remain when each value has the right type.

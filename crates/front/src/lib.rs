@@ -23,6 +23,7 @@
 //! | `run` | the start of all parts |
 //! | `config` | `front.toml`, and the report of its faults |
 //! | `listen`, `slots`, `writing` | connections: accepted, counted, closed |
+//! | `found` | the announcement by which tills find the terminal |
 //! | `guard`, `attempts` | checks of a request; limits on guessing |
 //! | `front`, `problem` | permission checks; answers and refusals |
 //! | `forward`, `agent` | requests that the front passes on to the agent; access to the agent |
@@ -50,6 +51,7 @@ mod devices;
 mod doctor;
 mod first_boot;
 mod forward;
+mod found;
 mod front;
 mod guard;
 mod listen;
@@ -358,6 +360,8 @@ fn check(at: &Where) -> Result<(), Stop> {
         of.iter().map(|address| format!("{scheme}://{address}")).collect::<Vec<_>>().join(" ")
     };
     say(&format!("  listens   {} {}", addresses("https", &config.https), addresses("http", &config.http)));
+    let announced = config.announcement().map_or_else(|| "nothing".to_owned(), |announced| announced.shown());
+    say(&format!("  announces {announced}"));
     say(&format!("  agent     {}", config.agent.display()));
     let page = match config.page.on {
         false => "not served".to_owned(),

@@ -16,6 +16,7 @@ use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::customer::CustomersScreen;
 use crate::doctor::Doctor;
+use crate::found::Announcing;
 use crate::front::{Front, POLICY, counters};
 use crate::guard::Guard;
 use crate::listen::{Listening, Served};
@@ -43,11 +44,14 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| said(&error))?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| said(&error))?;
     let state = StateFolder::open(&config.state).map_err(|error| said(&error))?;
-    let names = host_names(&config.names, &config.addresses());
+    let mut names = host_names(&config.names, &config.addresses());
     let certificate = match config.https.is_empty() {
         true => None,
         false => Some(renewed(&config, &state, &Purpose::page(), now)?),
     };
+    if let Some(certificate) = &certificate {
+        names.extend(certificate.made.borrow().network_name());
+    }
     let tls = certificate.as_ref().map(|certificate| certificate.tls.clone());
     let mut listening = Vec::new();
     for address in &config.https {
@@ -72,12 +76,15 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let control = control::bind(&config.control).map_err(|error| unusable(&config.control, &error))?;
     let urls: Vec<String> = listening.iter().map(Listening::url).collect();
     let certificate = certificate.map(|certificate| certificate.made);
+    let announcement = config.announcement().zip(certificate.clone());
     let tills = zvt.iter().map(|(till, _)| Arc::clone(&till.seen)).chain(nexo.seen()).collect();
     let front = Arc::new(front(config, &state, (names, urls), certificate, tills, now)?);
     started();
     for url in &front.urls {
         tracing::info!(url, "listening");
     }
+    let announcing =
+        announcement.and_then(|(announcement, certificate)| Announcing::begin(&announcement, &certificate.borrow()));
     let (stop, stopped) = watch::channel(false);
     let (mut served, slots) = (JoinSet::new(), Arc::new(Slots::default()));
     for listening in listening {
@@ -114,6 +121,9 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     }
     tracing::info!("stopping");
     notify.stopping();
+    if let Some(announcing) = announcing {
+        announcing.ends().await;
+    }
     // This tells all services to shut down.
     let _ = stop.send(true);
     while served.join_next().await.is_some() {}

@@ -326,21 +326,6 @@ class FrontSession(TypedDict):
     till: NotRequired[str]
 
 
-class FrontSettings(TypedDict):
-    """What a page must know before anyone signs in."""
-
-    currency: str
-    exponent: int
-    language: str
-    languages: list[str]
-    mayPair: NotRequired[bool]
-    mayTrain: NotRequired[bool]
-    merchant: list[str]
-    operators: NotRequired[bool]
-    terminal: str
-    version: str
-
-
 class JudgeSignatureBody(TypedDict):
     """The operator's decision about the signature."""
 
@@ -714,6 +699,27 @@ class Event(TypedDict):
     text: str
     till: str
     training: NotRequired[bool]
+
+
+class FrontSettings(TypedDict):
+    """What a page must know before anyone signs in."""
+
+    accent: NotRequired[str | None]
+    browsers: NotRequired[bool]
+    currency: str
+    customer: NotRequired[bool]
+    exponent: int
+    language: str
+    languages: list[str]
+    logo: NotRequired[bool]
+    mayPair: NotRequired[bool]
+    mayTrain: NotRequired[bool]
+    merchant: list[str]
+    operators: NotRequired[bool]
+    terminal: str
+    tips: NotRequired[Tips | None]
+    version: str
+    waits: NotRequired[Waits | None]
 
 
 class Gateway(TypedDict):

@@ -1,88 +1,25 @@
 //! The sandbox as a program of another language meets it: a process, one line of JSON, and HTTP.
+//!
+//! | file | content |
+//! |---|---|
+//! | `main` | cards, faults, the ledger, pairing, webhooks |
+//! | `examples` | the answers that the interface's description shows |
+//! | `shop` | a running sandbox |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 
-use std::process::Stdio;
-use std::sync::Once;
-use std::time::Duration;
+mod examples;
+mod shop;
 
-use reqwest::{Client, Method, RequestBuilder};
+use std::process::Stdio;
+
+use reqwest::Method;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, Command};
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
 use tokio::time::timeout;
 
-const SANDBOX: &str = env!("CARGO_BIN_EXE_pos-sandbox");
-/// A time that no step of these tests exceeds.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A running sandbox. It ends when this value is dropped, because its input ends.
-struct Sandbox {
-    process: Child,
-    addresses: Value,
-    client: Client,
-}
-
-impl Drop for Sandbox {
-    fn drop(&mut self) {
-        // The process is killed, so it cannot remove its folder itself.
-        let _ = std::fs::remove_dir_all(self.text("folder"));
-    }
-}
-
-impl Sandbox {
-    async fn start(arguments: &[&str]) -> Self {
-        static PROVIDER: Once = Once::new();
-        PROVIDER.call_once(|| rustls::crypto::ring::default_provider().install_default().unwrap());
-        let mut process = Command::new(SANDBOX)
-            .arg("--json")
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let line = timeout(PATIENCE, lines.next_line()).await.expect("the shop opens").unwrap().unwrap();
-        let addresses = serde_json::from_str(&line).unwrap();
-        Self { process, addresses, client: Client::builder().no_proxy().build().unwrap() }
-    }
-
-    fn text(&self, key: &str) -> &str {
-        self.addresses[key].as_str().unwrap()
-    }
-
-    async fn simulator(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let url = format!("{}/simulator{path}", self.text("simulator"));
-        self.ask(with(self.client.request(method, url), &body)).await
-    }
-
-    async fn agent(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let url = format!("{}{path}", self.text("agent"));
-        let request = self.client.request(method, url).bearer_auth(self.text("token"));
-        self.ask(with(request, &body)).await
-    }
-
-    async fn ask(&self, request: RequestBuilder) -> (u16, Value) {
-        let answer = timeout(PATIENCE, request.send()).await.expect("an answer in time").unwrap();
-        let status = answer.status().as_u16();
-        (status, serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap_or_default())
-    }
-
-    async fn begin(&self, reference: &str, amount: &str) {
-        let body = json!({ "reference": reference, "amount": amount });
-        assert_eq!(self.agent(Method::POST, "/v1/sales", body).await.0, 201);
-    }
-
-    async fn outcome(&self, reference: &str) -> Value {
-        let (_, sale) = self.agent(Method::GET, &format!("/v1/sales/{reference}?wait-s=60"), Value::Null).await;
-        sale["outcome"].clone()
-    }
-}
-
-fn with(request: RequestBuilder, body: &Value) -> RequestBuilder {
-    request.header("Content-Type", "application/json").body(body.to_string())
-}
+use shop::{PATIENCE, SANDBOX, Sandbox, with};
 
 #[tokio::test]
 async fn a_program_presents_cards_and_reads_the_ledger() {
