@@ -4,12 +4,16 @@
 use pos_agent::config::CodePage;
 use pos_core::transaction::{Cause, HostFacts, Original, Reason, Receipt, ReceiptOutcome};
 use pos_printer::{Letterhead, PrintedLine, compose, escpos, layout, plain, text};
+use pos_sim::printer::Printer;
 use pos_sim::printer::paper::Paper;
 use pos_terms::card::{CardFacts, Cryptogram, CryptogramKind, Cvm, EntryMode, MaskedPan};
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, PaymentId, ReceiptCopy, Reference, SaleNumber};
+use pos_test_kit::picture::{Picture, Same, is_in_the_manual};
 use pos_words::{Language, Message, Words};
 use proptest::prelude::*;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 #[test]
 fn approved_chip_and_pin() {
@@ -92,6 +96,24 @@ Open 9-17
               MERCHANT COPY
 ";
     assert_receipt(&approved(), Language::English, ReceiptCopy::Merchant, 42, text);
+}
+
+/// The manual shows both copies of one sale, as the simulated printer draws them.
+#[tokio::test]
+async fn both_copies_look_as_in_the_manual() {
+    let printer = Printer::start("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let mut line = TcpStream::connect(printer.place().trim_start_matches("tcp://")).await.unwrap();
+    for (number, (copy, name)) in
+        [(ReceiptCopy::Merchant, "receipt-merchant"), (ReceiptCopy::Customer, "receipt-customer")]
+            .into_iter()
+            .enumerate()
+    {
+        let lines = compose(&approved(), &shop(Language::English), copy).lines(42);
+        line.write_all(&encode(&lines, CodePage::Cp858)).await.unwrap();
+        printer.watch().wait_for(|cut| cut.len() > number).await.unwrap();
+        let picture = Picture::read(&printer.picture(number).unwrap()).halved();
+        is_in_the_manual(name, &picture, Same::Pixels, "cargo test --test printer look_as_in_the_manual");
+    }
 }
 
 #[test]

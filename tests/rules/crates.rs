@@ -46,7 +46,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-till-api",
             "pos-uplink",
         ],
-        &[],
+        &["pos-test-kit"],
     ),
     (
         "pos-test-kit",

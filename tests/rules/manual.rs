@@ -95,6 +95,39 @@ fn every_link_leads_somewhere() {
     }
 }
 
+/// A test compares each picture with what the programs show, so a picture without a test could become old.
+#[test]
+fn every_picture_is_made_by_a_test_and_is_shown_with_a_sentence() {
+    let pages = files(Path::new("docs/src")).into_iter().chain([PathBuf::from("README.md")]);
+    let pages: Vec<_> = pages.filter(|page| page.extension().is_some_and(|extension| extension == "md")).collect();
+    let shown: Vec<_> = pages.iter().flat_map(|page| images(&read(page))).collect();
+    let tests = files(Path::new("crates")).into_iter().chain(files(Path::new("tests")));
+    let is_test = |file: &PathBuf| file.components().any(|part| part.as_os_str() == "tests");
+    let tests: String = tests
+        .filter(is_test)
+        .filter(|file| file.extension().is_some_and(|e| e == "rs"))
+        .map(|file| read(&file))
+        .collect();
+    let pictures = files(Path::new("docs/src/pictures"));
+    assert!(pictures.len() > 8, "only {pictures:?} were found");
+    let mut wrong = Vec::new();
+    for picture in pictures {
+        let name = picture.file_name().expect("a picture has a name").to_string_lossy().into_owned();
+        if !shown.iter().any(|(_, file)| file.ends_with(&name)) {
+            wrong.push(format!("{name}: no page shows it"));
+        }
+        if !tests.contains(&format!("{:?}", name.trim_end_matches(".png"))) {
+            wrong.push(format!("{name}: no test makes it"));
+        }
+    }
+    for (alternative, file) in shown {
+        if !alternative.ends_with('.') || alternative.split_whitespace().count() < 5 {
+            wrong.push(format!("{file}: {alternative:?} is no sentence that says what is to be seen"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
 #[test]
 fn no_place_has_the_name_of_another() {
     for page in files(Path::new("docs/src")) {
@@ -244,6 +277,12 @@ fn links(page: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the alternative text and the file of each image of a page.
+fn images(page: &str) -> Vec<(String, String)> {
+    let halves = page.split("![").skip(1).filter_map(|rest| rest.split_once("]("));
+    halves.map(|(text, rest)| (text.to_owned(), rest.split(')').next().unwrap_or_default().to_owned())).collect()
 }
 
 /// Returns the fault of a link. The manual's links must stay inside it, because it may be published alone.

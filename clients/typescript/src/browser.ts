@@ -15,10 +15,17 @@ export function addressSpaceOf(url: string | URL): AddressSpace {
   return isLocal ? "local" : "public";
 }
 
+const NARROWEST_FIRST: readonly AddressSpace[] = ["loopback", "local", "public"];
+/** Returns whether this page is in a wider network than the terminal. Other pages need no permission. */
+function comesFromOutside(space: AddressSpace): boolean {
+  const page = globalThis.location ? addressSpaceOf(globalThis.location.href) : "public";
+  return NARROWEST_FIRST.indexOf(page) > NARROWEST_FIRST.indexOf(space);
+}
+
 /** Returns the browser's permission for this terminal. With `prompt`, say why before the first request. */
 export async function localNetwork(url: string | URL, space = addressSpaceOf(url)): Promise<LocalNetwork> {
   const permissions = globalThis.navigator?.permissions;
-  if (space === "public" || !globalThis.isSecureContext || !permissions) return "not-needed";
+  if (!comesFromOutside(space) || !globalThis.isSecureContext || !permissions) return "not-needed";
   // Chrome 142 knows one name for both networks, and Chrome 145 one for each.
   for (const name of [space === "loopback" ? "loopback-network" : "local-network", "local-network-access"]) {
     try {
@@ -41,17 +48,22 @@ export function fetchTransport({ addressSpace, explain }: FetchOptions = {}): Tr
   let asked: Promise<void> | undefined;
   return async ({ url, ...wanted }) => {
     const space = addressSpace ?? addressSpaceOf(url);
+    const denied = () => new LocalNetworkDenied(space === "loopback" ? "Apps on device" : "Local network");
     const permission = await localNetwork(url, space);
-    if (permission === "denied") throw new LocalNetworkDenied();
+    if (permission === "denied") throw denied();
     if (permission === "prompt") await (asked ??= Promise.resolve(explain?.()));
-    const target = permission === "not-needed" ? {} : { targetAddressSpace: space };
+    // Only a request without TLS must name its network. The browser refuses a wrong name: a name that ends with .local
+    // may have a public IPv6 address.
+    const isNamed = permission !== "not-needed" && new URL(url).protocol === "http:";
     try {
       const how = { cache: "no-store", credentials: "omit", redirect: "error" } as const;
-      const answer = await fetch(url, { ...wanted, ...how, ...target });
+      const answer = await fetch(url, { ...wanted, ...how, ...(isNamed && { targetAddressSpace: space }) });
       return { status: answer.status, header: (name) => answer.headers.get(name), body: parts(answer.body) };
     } catch (error) {
-      if (permission === "prompt" && await localNetwork(url, space) === "denied") throw new LocalNetworkDenied();
-      throw new NoAnswer(`no answer from ${new URL(url).host}`, wanted.method === "POST", error);
+      const now = permission === "prompt" ? await localNetwork(url, space) : permission;
+      if (now === "denied") throw denied();
+      const remedy = now === "prompt" ? "; if the browser asks for the local network, allow it" : "";
+      throw new NoAnswer(`no answer from ${new URL(url).host}${remedy}`, wanted.method === "POST", error);
     }
   };
 }

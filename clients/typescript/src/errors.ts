@@ -29,10 +29,11 @@ export class WrongCertificate extends NoAnswer {
     super(`this is not the paired terminal, or its CA is new: compare fingerprints and pair again${why}`, false, cause);
   }
 }
-/** The browser does not let this page reach the local network. Nothing was sent. */
+/** The browser does not let this page reach the terminal. Nothing was sent. */
 export class LocalNetworkDenied extends NoAnswer {
-  constructor() {
-    super("the browser blocks the terminal: allow the local network in the site's settings, beside the address", false);
+  /** `setting` is the browser's name of the permission. */
+  constructor(setting: "Local network" | "Apps on device" = "Local network") {
+    super(`the browser blocks the terminal: allow "${setting}" in the site's settings, beside the address`, false);
   }
 }
 

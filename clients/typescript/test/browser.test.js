@@ -8,6 +8,7 @@ const real = { fetch: globalThis.fetch, navigator: Object.getOwnPropertyDescript
 afterEach(() => {
   globalThis.fetch = real.fetch;
   delete globalThis.isSecureContext;
+  delete globalThis.location;
   if (real.navigator) Object.defineProperty(globalThis, "navigator", real.navigator);
   else delete globalThis.navigator;
 });
@@ -72,7 +73,22 @@ test("the permission has a name for each network, and an older one for both", as
   assert.equal(await localNetwork(wanted.url), "not-needed");
 });
 
-test("the reason is said once before the question, and the request names its network", async () => {
+test("only a page in a wider network than the terminal's needs the permission", async () => {
+  for (const [page, url, needed] of [
+    ["https://till.example/", "https://kasse.local:8443", true],
+    ["https://till.example/", "http://127.0.0.1:8651", true],
+    ["https://till.local/", "https://kasse.local:8443", false],
+    ["https://till.local/", "http://127.0.0.1:8651", true],
+    ["http://localhost:3000/", "https://kasse.local:8443", false],
+    ["http://localhost:3000/", "http://127.0.0.1:8651", false],
+  ]) {
+    browser({ "local-network": "denied", "loopback-network": "denied" });
+    globalThis.location = { href: page };
+    assert.equal(await localNetwork(url), needed ? "denied" : "not-needed", `${page} ${url}`);
+  }
+});
+
+test("the reason is said once before the question, and a request without TLS names its network", async () => {
   const { sent } = browser({ "local-network": "prompt" });
   let said = 0;
   const transport = fetchTransport({
@@ -82,11 +98,11 @@ test("the reason is said once before the question, and the request names its net
     },
   });
   await transport(wanted);
-  await transport(wanted);
-  assert.deepEqual([said, sent], [1, ["local", "local"]]);
-  const there = browser({ "local-network": "granted" });
-  await fetchTransport({ addressSpace: "local" })({ ...wanted, url: "https://terminal.shop.example/v1/sales" });
-  assert.deepEqual(there.sent, ["local"]);
+  await transport({ ...wanted, url: "http://kasse.local/v1/sales" });
+  assert.deepEqual([said, sent], [1, [undefined, "local"]]);
+  const there = browser({ "loopback-network": "granted" });
+  await fetchTransport()({ ...wanted, url: "http://127.0.0.1:8651/v1/sales" });
+  assert.deepEqual(there.sent, ["loopback"]);
 });
 
 test("a denied permission is said in words, and nothing is sent", async () => {
@@ -95,6 +111,8 @@ test("a denied permission is said in words, and nothing is sent", async () => {
   assert.deepEqual(sent, []);
   browser({ "local-network": "prompt" }, { fails: { "local-network": "denied" } });
   await assert.rejects(fetchTransport()(wanted), LocalNetworkDenied);
+  browser({ "loopback-network": "denied" });
+  await assert.rejects(fetchTransport()({ ...wanted, url: "http://localhost:8651/" }), /allow "Apps on device"/);
 });
 
 test("a browser without the permission sends as always, and a failure may be a lost answer", async () => {

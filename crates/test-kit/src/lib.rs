@@ -30,6 +30,8 @@ pub mod https;
 pub mod neo2_trace;
 // A shop's page that uses the simulated gateway.
 pub mod page_shop;
+// The pictures of the manual.
+pub mod picture;
 // The real program in a shop of simulators.
 pub mod program;
 // A shop's server that uses the simulated gateway.

@@ -23,7 +23,7 @@ const WATCH: &str = "
   }).observe(document.body, { attributes: true, childList: true, subtree: true });";
 
 /// Opens a counter whose page offers tips and a customer's screen, in this language.
-async fn open(language: &str) -> Counter {
+pub(crate) async fn open(language: &str) -> Counter {
     let terminal = format!("language = {language:?}\ncurrency = \"EUR\"");
     let config = vec![
         ("currency = \"EUR\"".to_owned(), terminal),
@@ -35,7 +35,7 @@ async fn open(language: &str) -> Counter {
 }
 
 /// Opens the customer's screen from the cashier's page, and shows it in the other browser.
-async fn open_customer(page: &Browser, customer: &Browser) {
+pub(crate) async fn open_customer(page: &Browser, customer: &Browser) {
     page.press("[data-view=terminal]", By::Pointer).await;
     page.run("window.open = (address) => { window.shownTo = address; }").await;
     page.press("#customer", By::Pointer).await;
@@ -53,7 +53,7 @@ async fn text(customer: &Browser) -> String {
     customer.run("return document.getElementById('main').innerText").await.as_str().unwrap().to_owned()
 }
 
-async fn until_text(customer: &Browser, words: &str) {
+pub(crate) async fn until_text(customer: &Browser, words: &str) {
     customer.until(&format!("document.getElementById('main').innerText.includes({words:?})")).await;
 }
 

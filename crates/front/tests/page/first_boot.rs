@@ -1,7 +1,6 @@
 //! Tests of the page of the first boot, with the real programs of both halves: from the code to the first payment, with
 //! the keyboard alone, with restarts and lost connections, in each language and at each size.
 
-use std::path::Path;
 use std::time::Duration;
 
 use pos_first_boot::Step;
@@ -10,13 +9,12 @@ use pos_words::Language;
 
 use crate::browser::{Browser, By, Driver};
 use crate::new_board::{NewBoard, PRINTER, READER, URL, on_a_board};
+use crate::pictures::is_in_the_manual;
 use crate::screens::Eye;
 use crate::steps::STEPS;
 
 const SIZES: [(u32, u32); 4] = [(320, 568), (412, 860), (768, 1024), (1024, 600)];
-const SIZE: (u32, u32) = (800, 900);
-/// The variable with the folder for the pictures of the manual.
-const MANUALS_PICTURES: &str = "POS_FRONT_MANUAL_PICTURES";
+const SIZE: (u32, u32) = (800, 1000);
 
 /// Sets the text of a field, as a paste does.
 async fn paste(page: &Browser, id: &str, text: &str) {
@@ -86,13 +84,6 @@ async fn stored(page: &Browser) -> String {
     let script = "return JSON.stringify(Object.entries(sessionStorage)) + JSON.stringify(Object.entries(localStorage)) \
                   + document.cookie";
     page.run(script).await.as_str().unwrap().to_owned()
-}
-/// Keeps a picture for the manual, if its folder is named.
-async fn picture(page: &Browser, name: &str) {
-    if let Ok(folder) = std::env::var(MANUALS_PICTURES) {
-        page.until("document.body.dataset.complete").await;
-        std::fs::write(Path::new(&folder).join(format!("{name}.png")), page.picture().await).unwrap();
-    }
 }
 
 #[test]
@@ -418,7 +409,7 @@ async fn walk(eye: &mut Eye<'_>, board: &mut NewBoard) {
     page.until_screen("code").await;
     let is_english = eye.language == "en";
     if is_english {
-        picture(page, "first-boot-code").await;
+        is_in_the_manual(page, "first-boot-code").await;
     }
     eye.look("first-code").await;
     go_to(page, board, "place").await;
@@ -433,14 +424,14 @@ async fn walk(eye: &mut Eye<'_>, board: &mut NewBoard) {
         }
         if screen == "devices" && is_english {
             page.resize(SIZE).await;
-            picture(page, "first-boot-devices").await;
+            is_in_the_manual(page, "first-boot-devices").await;
         }
         eye.look(&format!("first-{screen}")).await;
         next(page, By::Pointer, then).await;
     }
     if is_english {
         page.resize(SIZE).await;
-        picture(page, "first-boot-review").await;
+        is_in_the_manual(page, "first-boot-review").await;
     }
     eye.look("first-review").await;
     page.press("#next", By::Pointer).await;
@@ -451,7 +442,7 @@ async fn walk(eye: &mut Eye<'_>, board: &mut NewBoard) {
     page.until("document.querySelector('[data-outcome=approved]')").await;
     if is_english {
         page.resize(SIZE).await;
-        picture(page, "first-boot-sale").await;
+        is_in_the_manual(page, "first-boot-sale").await;
     }
     eye.look("first-sale").await;
 }

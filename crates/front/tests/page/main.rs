@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `pairs` | a few rows that contain each pair of values of several factors |
+//! | `pictures` | the pictures of the manual |
 //! | `plays` | each kind and outcome with disturbances; page and gateway agree at the end |
 //! | `again` | retries; the amount on every screen; refusals; the question before a close of day |
 //! | `draft` | the typed amount stays on other screens and after a reload, and no other operator sees it |
@@ -41,6 +42,7 @@ mod first_boot;
 mod line;
 mod new_board;
 mod pairs;
+mod pictures;
 mod plays;
 mod receipts;
 mod screens;

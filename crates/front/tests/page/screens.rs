@@ -34,7 +34,7 @@ const RULES: &str = "axe.run(document, {
     return one.id + ': ' + where.join(' | ');
   }))";
 /// A promise that is fulfilled when all animations have ended and their result is drawn.
-const SETTLED: &str = "(async () => {
+pub(crate) const SETTLED: &str = "(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
     await frame();
     await frame();

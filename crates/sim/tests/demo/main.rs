@@ -16,6 +16,7 @@ use rustix::process::Signal;
 use self::terminal::{Terminal, cells, start};
 
 mod panes;
+mod picture;
 mod states;
 mod terminal;
 
