@@ -161,7 +161,7 @@ impl Webhook {
         change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Sends one message of type `test` to this address, or to the webhook's `url`, and returns what came of it.
+    /// Sends one message of type `test` to this address, or to the webhook's `url`, and returns the outcome.
     /// Events, their position and their counters are not affected.
     pub(crate) async fn test(&self, to: Option<&str>, now: fn() -> SystemTime) -> Result<Value, Problem> {
         let (name, title) = (&self.config.name, "The webhook cannot be tested");
