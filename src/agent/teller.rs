@@ -5,6 +5,7 @@ use crate::till::{Progress, ProgressLog, SaleState, SaleView};
 use pos_core::transaction::{Cause, Order, Outcome, Standing};
 use pos_reader::ReaderProgress;
 use pos_terms::transaction::{OutcomeWord, Reference, SaleNumber};
+use pos_till_api::steps::is_listed;
 use pos_words::{Message, Sentence, Words};
 
 use super::earlier::KnownTransactions;
@@ -40,7 +41,7 @@ impl Teller {
         let outcome = view.outcome.map(OutcomeWord::as_str);
         let (sale, reference, till) = (view.number.get(), view.reference.as_str(), &view.till);
         tracing::info!(sale, reference, till, step, outcome, reason = view.reason, "sale");
-        self.progress.send(Progress {
+        self.send(Progress {
             till: view.till.clone(),
             reference: view.reference.to_string(),
             step: step.to_owned(),
@@ -48,6 +49,16 @@ impl Teller {
             training: view.training,
             sale: Some(Box::new(view)),
         });
+    }
+
+    fn send(&self, progress: Progress) {
+        let (carries_sale, is_of_terminal) = (progress.sale.is_some(), progress.till.is_empty());
+        debug_assert!(
+            is_listed(&progress.step, carries_sale, is_of_terminal),
+            "the catalogue of events (pos_till_api::steps) has no such {}",
+            progress.step
+        );
+        self.progress.send(progress);
     }
 
     /// Announces a step of the reader, for the cashier.
@@ -73,7 +84,7 @@ impl Teller {
 
     /// Sends a step of a transaction, which may have ended, only to its till.
     pub(super) fn about(&self, (till, reference): (&str, &Reference), step: &str, text: String) {
-        self.progress.send(Progress {
+        self.send(Progress {
             till: till.to_owned(),
             reference: reference.to_string(),
             step: step.to_owned(),
@@ -96,7 +107,7 @@ impl Teller {
             // Events of the training journal do not concern the terminal's tills.
             return;
         }
-        self.progress.send(Progress {
+        self.send(Progress {
             till: String::new(),
             reference: String::new(),
             step: step.to_owned(),
@@ -162,4 +173,70 @@ fn step_words(words: &Words, step: &ReaderProgress) -> (&'static str, String) {
         ReaderProgress::RemoveCard => ("remove-card", pos_words::ReaderStep::RemoveCard),
     };
     (word, words.step(step))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use pos_till_api::steps::{EventStep, RESET, STEPS, StepAbout};
+    use pos_words::Language;
+
+    use super::*;
+
+    fn listed(which: impl Fn(&&EventStep) -> bool) -> BTreeSet<&'static str> {
+        STEPS.iter().filter(which).map(|step| step.word).collect()
+    }
+
+    #[test]
+    fn the_catalogue_has_every_step_of_the_reader_and_no_other() {
+        let (digits, tries_left) = (None, None);
+        let steps = [
+            ReaderProgress::ChoosingTip,
+            ReaderProgress::PresentCard,
+            ReaderProgress::InsertCard,
+            ReaderProgress::SwipeCard,
+            ReaderProgress::TryAgain,
+            ReaderProgress::TypeCard,
+            ReaderProgress::ChoosingApplication,
+            ReaderProgress::ReadingCard,
+            ReaderProgress::PinEntry { digits },
+            ReaderProgress::PinWrong { tries_left },
+            ReaderProgress::PinDone,
+            ReaderProgress::ReaderText(String::new()),
+            ReaderProgress::RemoveCard,
+        ];
+        let words = Words::new(Language::default());
+        let said: BTreeSet<&str> = steps.iter().map(|step| step_words(&words, step).0).collect();
+        assert_eq!(said, listed(|step| step.about == StepAbout::Reader));
+    }
+
+    #[test]
+    fn the_catalogue_has_every_state_of_a_sale_and_each_other_word_is_announced_somewhere() {
+        // The words of two states are replaced, one of them by two words (`step_of`).
+        let replaced = ["authorising", "customer-acts", "confirm-needed"];
+        let states = [
+            SaleState::WaitingForCard,
+            SaleState::AwaitingSignature,
+            SaleState::Unconfirmed,
+            SaleState::UnconfirmedFinishing,
+            SaleState::Ended,
+        ];
+        let said: BTreeSet<&str> = states.iter().map(|state| state.as_str()).chain(replaced).collect();
+        assert_eq!(said, listed(|step| step.carries_sale));
+        let sources = concat!(
+            include_str!("../agent.rs"),
+            include_str!("engine.rs"),
+            include_str!("engine/hearing.rs"),
+            include_str!("engine/recovery.rs"),
+            include_str!("../till/http/events.rs"),
+            include_str!("teller.rs")
+        );
+        let (sources, _) =
+            sources.split_once("#[cfg(test)]\nmod tests {\n    use std::collections::BTreeSet;").unwrap();
+        for word in listed(|step| !step.carries_sale && step.about != StepAbout::Reader) {
+            assert!(sources.contains(&format!("\"{word}\"")), "no source announces {word}");
+        }
+        assert!(listed(|step| step.about == StepAbout::Terminal).contains(RESET));
+    }
 }

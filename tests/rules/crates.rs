@@ -75,6 +75,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-gateway-model",
             "pos-reader",
             "pos-sim",
+            "pos-till-api",
             "pos-words",
         ],
         &[],

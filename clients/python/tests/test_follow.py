@@ -137,6 +137,20 @@ def test_a_sale_survives_lost_answers_with_one_reference(
     assert no_pauses == [1.0, 1.0, 1.0]
 
 
+def test_the_address_for_the_events_goes_with_each_request_that_begins_the_transaction(
+    both: Both, fake: FakeTerminal, no_pauses: list[float]
+) -> None:
+    address = "https://till.example/pos/42"
+    begun, ended = reply(sale("waiting-for-card"), 201), reply(sale("ended", outcome="approved"))
+    fake.replies = [None, begun, ended, ended, ended]
+    both(fake.url, "sell", "12.34", callback=address)
+    both(fake.url, "refund", "1", "1.00", callback=address)
+    both(fake.url, "reverse", "1")
+    sent = [(method, headers.get("pos-callback")) for method, _, headers, _ in fake.requests]
+    assert sent == [("POST", address), ("POST", address), ("GET", None), ("POST", address), ("POST", None)]
+    assert no_pauses == [1.0]
+
+
 def test_steps_signature_and_confirmation_are_told(both: Both, fake: FakeTerminal, no_pauses: list[float]) -> None:
     fake.replies = [
         reply(sale("waiting-for-card", step="present-card"), 201),

@@ -74,3 +74,11 @@ def test_the_public_implementation_agrees() -> None:
         "webhook-signature": stranger.sign("1", now, body),
     }
     assert verify_webhook(headers, body.encode(), secret) == stranger.verify(body, headers)
+
+
+def test_a_test_of_the_terminal_is_a_message_like_any_other() -> None:
+    body = json.dumps({"type": "test", "timestamp": "2021-02-22T20:25:30Z", "data": {"webhook": "books"}})
+    signature = Webhook(SECRET).sign("test_1", datetime.fromtimestamp(AT, UTC), body)
+    headers = HEADERS | {"Webhook-Id": "test_1", "webhook-signature": signature}
+    content = verify_webhook(headers, body, SECRET, now=AT)
+    assert (content["type"], content["data"]) == ("test", {"webhook": "books"})

@@ -10,7 +10,9 @@ export type { PairOptions } from "./pair.js";
 export { Terminal, type Copies, type SellOptions, type TerminalOptions } from "./terminal.js";
 export type { Answer, Transport, Wanted } from "./transport.js";
 export type * from "./types.js";
-export { verifyWebhook, type Webhook, type WebhookEvent } from "./webhook.js";
+export {
+  isWebhookTest, verifyWebhook, type Webhook, type WebhookEvent, type WebhookStep, type WebhookTest,
+} from "./webhook.js";
 
 /** Pairs a browser till. The device must trust the terminal's CA. */
 export const pair = (options: PairOptions) => pairOver(fetchTransport(), options);

@@ -747,6 +747,23 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A test, at the same address: type `test`, sent once */
+        post: operations["webhookTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -2141,6 +2158,24 @@ export interface components {
             timestamp: string;
             /** @description The step, as in `data.step`. */
             type: string;
+        };
+        /** @description The body of a test, which a person at the terminal asks for (`pos-front webhook test`). */
+        WebhookTest: {
+            /** @description The webhook. */
+            data: {
+                /** @description The name of the webhook in front.toml. */
+                webhook: string;
+            };
+            /**
+             * Format: date-time
+             * @description The time of the test (UTC, RFC 3339).
+             */
+            timestamp: string;
+            /**
+             * @description The type of a test.
+             * @enum {string}
+             */
+            type: "test";
         };
         /** @description The caller of a request, and the person at the counter. The caller is a till, identified by its token, or a program at the socket, identified by its user. Old records do not have it. */
         Who: {
@@ -4819,6 +4854,8 @@ export interface operations {
             header?: {
                 /** @description The token of a supervisor's approval, if the command needs one. */
                 "Pos-Supervisor"?: string;
+                /** @description Only at the front: the address that gets the events of this transaction by webhook. A webhook of the terminal must permit it (`callbacks`). The address of a transaction's first request stays. */
+                "Pos-Callback"?: string;
             };
             path?: never;
             cookie?: never;
@@ -4964,9 +5001,25 @@ export interface operations {
             409: components["responses"]["amount-differs.busy.training-off"];
             413: components["responses"]["too-large"];
             415: components["responses"]["media-type"];
-            422: components["responses"]["amount.currency.reference.not-possible.parameter.operator"];
+            /** @description `amount`: The amount cannot be charged. `currency`: The currency is unknown or not used by this terminal. `reference`: The reference is not valid. `not-possible`: The earlier transaction does not allow this request. `parameter`: A gateway parameter cannot be sent. `operator`: The operator name is not valid. `callback-not-allowed`: No webhook of the terminal may send to the address in `Pos-Callback`. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             429: components["responses"]["too-many-requests"];
-            503: components["responses"]["not-ready.no-answer.no-place.journal"];
+            /** @description `not-ready`: No transaction can be started now. `no-answer`: The agent did not answer in time: ask for the reference again. `no-place`: A newer connection has replaced this one. `journal`: The journal cannot be read or written. `state`: The front cannot write the address to its state; nothing was sent. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     showSale: {
@@ -5906,6 +5959,35 @@ export interface operations {
         };
         responses: {
             /** @description The event is accepted. After any other answer, the front sends it again. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookTest: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The id of the event; a repeated event has the same one. */
+                "webhook-id": string;
+                /** @description The time of this attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` under the secret. */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTest"];
+            };
+        };
+        responses: {
+            /** @description The test is accepted. The front does not send it again. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

@@ -31,6 +31,8 @@ export interface SellOptions {
   signal?: AbortSignal;
   /** True if this reference may have been sent before, for example before a crash of the till. */
   again?: boolean;
+  /** The address that gets the events of this transaction by webhook. The terminal must permit it. */
+  callback?: string | URL;
 }
 /** One transaction to be shown. `waitS` waits for its outcome, or for a person's turn. */
 export interface ShowOptions {
@@ -81,7 +83,7 @@ export class Terminal {
     return this.#follow(Follower.begin(begin, options.again), options, begin.training != null);
   }
   /** Follows a transaction to its outcome. A reference that the terminal does not know is refused (`no-such-sale`). */
-  async follow(reference: string, options: Omit<SellOptions, "again"> & { training?: boolean } = {}): Promise<Sale> {
+  async follow(reference: string, options: Omit<SellOptions, "again" | "callback"> & { training?: boolean } = {}): Promise<Sale> {
     await this.show(reference, { training: options.training });
     return this.#follow(Follower.of(reference), options, options.training);
   }
@@ -117,7 +119,7 @@ export class Terminal {
           if (!follower.isBeginning) [cancelled, question] = [true, follower.cancel()];
         }
         const asked = Date.now();
-        const { said, error } = await this.#say(reference, question, training, waking());
+        const { said, error } = await this.#say(reference, question, { training, callback: options.callback, signal: waking() });
         if (!said) continue;
         if (error instanceof NoAnswer && !isLost(error) && !follower.mayStand) throw error;
         const wasBegin = follower.isBeginning;
@@ -162,7 +164,7 @@ export class Terminal {
   }
 
   /** Asks one question. A question about the state ends with the signal, without an answer. */
-  async #say(reference: string, question: Ask, training: boolean, signal?: AbortSignal): Promise<Answered> {
+  async #say(reference: string, question: Ask, { training, callback, signal }: Saying): Promise<Answered> {
     const how = { query: { training: training || undefined }, ms: SOON };
     const post = (what: string, body?: object) => this.#sale("POST", one(reference, what), { ...how, body });
     try {
@@ -171,7 +173,7 @@ export class Terminal {
         return { said: { is: "cancelled", inTime: sale.cancel === "in-time", sale } };
       }
       const sale = await (
-        question.do === "begin" ? this.#sale("POST", "", { body: question.begin, ms: SOON })
+        question.do === "begin" ? this.#sale("POST", "", { body: question.begin, headers: naming(callback), ms: SOON })
         : question.do === "sign" ? post("signature", { accepted: question.accepted })
         : question.do === "confirm" ? post("confirm", question.taken)
         : this.#shown(reference, { waitS: WAIT_S, training, signal }, SOON));
@@ -195,9 +197,9 @@ export class Terminal {
   /* ---- single requests ---- */
 
   /** Begins a transaction, or returns its state if the reference is known. `sell` also follows it. */
-  begin(request: Begin): Promise<Sale> {
+  begin(request: Begin, { callback }: Pick<SellOptions, "callback"> = {}): Promise<Sale> {
     const body = this.#complete(request);
-    return repeated(() => this.#sale("POST", "", { body }), false);
+    return repeated(() => this.#sale("POST", "", { body, headers: naming(callback) }), false);
   }
   show(reference: string, how: ShowOptions = {}): Promise<Sale> {
     return repeated(() => this.#shown(reference, how, how.waitS ? WAITING : USUAL), true, how.signal);
@@ -310,6 +312,11 @@ export class Terminal {
 const newReference = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+/** Returns the header that names the address for the events of a transaction. */
+const naming = (callback: string | URL | undefined): Record<string, string> =>
+  callback === undefined ? {} : { "Pos-Callback": String(callback) };
+
+interface Saying { training: boolean; callback?: string | URL | undefined; signal?: AbortSignal | undefined }
 interface Answered { said?: Said; error?: unknown }
 /** How a receipt is read. `width` is the number of characters per line. */
 export interface Copies { copy?: "customer" | "merchant"; width?: number; duplicate?: boolean; training?: boolean }

@@ -47,7 +47,8 @@ type Refusal<Answers> = Answers extends { content: { "application/problem+json":
 type Answers = { [Name in keyof operations]: operations[Name]["responses"][keyof operations[Name]["responses"]] };
 type Refused = Refusal<Answers[keyof Answers]>;
 /** The codes of the front's own problems. */
-type FrontCode = "sign-in" | "wrong-code" | "pairing-closed" | "no-such-request" | "host" | "agent-down";
+type FrontCode = "sign-in" | "wrong-code" | "pairing-closed" | "no-such-request" | "host" | "agent-down"
+  | "callback-not-allowed" | "state";
 export type ProblemCode = Later<NonNullable<Refused["code"]> | FrontCode>;
 /** A refusal, as problem details (RFC 9457). */
 export type Problem = Omit<Refused, "code"> & { code: ProblemCode };

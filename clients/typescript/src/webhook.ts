@@ -3,13 +3,23 @@
 import { WebhookError } from "./errors.js";
 import type { Later, Progress, Receipt } from "./types.js";
 
-export interface WebhookEvent {
+export interface WebhookStep {
   /** Ignore an event whose id was received before. */
   id: string;
   type: Later<"ended" | "reset">;
   timestamp: string;
   data: Progress & { receipt?: Receipt };
 }
+/** The message of `pos-front webhook test`, which is about no sale. Answer it like any other. */
+export interface WebhookTest {
+  id: string;
+  type: "test";
+  timestamp: string;
+  data: { webhook: string };
+}
+export type WebhookEvent = WebhookStep | WebhookTest;
+/** Checks whether a message is a test. The types cannot tell, because later versions may add steps. */
+export const isWebhookTest = (event: WebhookEvent): event is WebhookTest => event.type === "test";
 export interface Webhook {
   headers: Headers | Record<string, string | string[] | undefined>;
   /** The body as it was received, not parsed and written again. */
@@ -63,7 +73,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
 
 function eventOf(id: string, content: Uint8Array): WebhookEvent {
   try {
-    return { ...JSON.parse(new TextDecoder().decode(content)) as Omit<WebhookEvent, "id">, id };
+    return { ...JSON.parse(new TextDecoder().decode(content)) as WebhookEvent, id };
   } catch (error) {
     throw new WebhookError("the body is not JSON", { cause: error });
   }

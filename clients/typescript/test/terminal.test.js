@@ -48,6 +48,18 @@ test("a sale is begun and followed to its outcome", async (t) => {
   assert.deepEqual([second.path, second.query.get("wait-s")], [`/v1/sales/${stored}`, "10"]);
 });
 
+test("the address for the events goes with each request that begins the sale, and with no other", async (t) => {
+  const callback = "https://till.example/pos/42";
+  const there = await server(t, steps("cut", [201, sale("waiting-for-card")], [200, sale("ended", { outcome: "approved" })]));
+  await till(there).sell({ amount: "12.34" }, { callback: new URL(callback) });
+  const sent = there.asked.filter(({ path }) => path !== "/v1/events").map(({ headers }) => headers["pos-callback"]);
+  assert.deepEqual(sent, [callback, callback, undefined]);
+  const plain = await server(t, steps([201, sale("ended", { outcome: "approved" })]));
+  await till(plain).refund("1", { amount: "1.00" });
+  await till(plain).begin({ reference: "2", amount: "1.00" }, { callback });
+  assert.deepEqual(plain.asked.map(({ headers }) => headers["pos-callback"]), [undefined, callback]);
+});
+
 test("a lost answer is asked for with the same reference", async (t) => {
   const there = await server(
     t,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { test } from "node:test";
-import { verifyWebhook, WebhookError } from "../dist/index.js";
+import { isWebhookTest, verifyWebhook, WebhookError } from "../dist/index.js";
 
 // The public test vector of Standard Webhooks.
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -62,4 +62,16 @@ test("a signed body that is no JSON is refused", async () => {
     verifyWebhook(vector({ body: "x", ...headers({ "webhook-signature": `v1,${signature}` }) })),
     /not JSON/,
   );
+});
+
+test("a test of the terminal is a message like any other, and can be told apart", async () => {
+  const told = async (type, data) => {
+    const body = JSON.stringify({ type, timestamp: "2021-02-22T20:25:30Z", data });
+    const key = Buffer.from(SECRET.slice("whsec_".length), "base64");
+    const signature = createHmac("sha256", key).update(`${ID}.${AT}.${body}`).digest("base64");
+    return verifyWebhook(vector({ body, ...headers({ "webhook-signature": `v1,${signature}` }) }));
+  };
+  const event = await told("test", { webhook: "books" });
+  assert.deepEqual([isWebhookTest(event), event.data.webhook], [true, "books"]);
+  assert.equal(isWebhookTest(await told("ended", { till: "kasse-2", reference: "1", step: "ended", text: "" })), false);
 });

@@ -22,6 +22,8 @@ pub(crate) fn complete(mut document: Value) -> Value {
     if let Some(tags) = document["tags"].as_array_mut() {
         tags.push(json!({ "name": "front", "description": "The front: pairing, session, settings, health." }));
     }
+    let responses = document["components"]["responses"].clone();
+    with_callback(&mut document["paths"]["/v1/sales"]["post"], &responses);
     for (path, operations) in paths() {
         document["paths"][path] = operations;
     }
@@ -32,6 +34,30 @@ pub(crate) fn complete(mut document: Value) -> Value {
     document["webhooks"] = webhooks();
     examples::add(&mut document);
     document
+}
+
+/// Adds the header for a callback address to the request that begins a transaction, with the front's refusals.
+fn with_callback(begins: &mut Value, responses: &Value) {
+    let header = json!({ "name": "Pos-Callback", "in": "header", "required": false,
+        "description": "Only at the front: the address that gets the events of this transaction by webhook. \
+            A webhook of the terminal must permit it (`callbacks`). The address of a transaction's first request stays.",
+        "schema": { "type": "string", "format": "uri", "maxLength": 256 } });
+    if let Some(parameters) = begins["parameters"].as_array_mut() {
+        parameters.push(header);
+    }
+    for (status, code, text) in [
+        ("422", "callback-not-allowed", "No webhook of the terminal may send to the address in `Pos-Callback`."),
+        ("503", "state", "The front cannot write the address to its state; nothing was sent."),
+    ] {
+        let of_agent = begins["responses"][status]["$ref"].as_str().and_then(|name| name.rsplit('/').next());
+        let mut refusal = responses[of_agent.expect("the agent refuses with this status too")].clone();
+        let known = refusal["description"].as_str().unwrap_or_default();
+        refusal["description"] = format!("{known} `{code}`: {text}").into();
+        if let Some(codes) = refusal["x-codes"].as_array_mut() {
+            codes.push(code.into());
+        }
+        begins["responses"][status] = refusal;
+    }
 }
 
 /// Returns an operation that everyone may ask for.
@@ -298,6 +324,18 @@ fn schemas() -> Vec<(&'static str, Value)> {
             ),
         ),
         (
+            "WebhookTest",
+            object(
+                "The body of a test, which a person at the terminal asks for (`pos-front webhook test`).",
+                &["type", "timestamp", "data"],
+                json!({
+            "type": { "type": "string", "enum": ["test"], "description": "The type of a test." },
+            "timestamp": time("The time of the test (UTC, RFC 3339)."),
+            "data": object("The webhook.", &["webhook"], json!({ "webhook": text("The name of the webhook in front.toml.") }), false) }),
+                false,
+            ),
+        ),
+        (
             "WebhookMessage",
             object(
                 "The body of a webhook (Standard Webhooks 1.0.0).",
@@ -314,18 +352,26 @@ fn schemas() -> Vec<(&'static str, Value)> {
 /// Returns the requests that the front sends to a till's server.
 fn webhooks() -> Value {
     let header = |name: &str, text: &str| json!({ "name": name, "in": "header", "required": true, "description": text, "schema": { "type": "string" } });
-    json!({ "step": { "post": {
-        "operationId": "webhook",
-        "summary": "A step of a transaction, as configured in `[[webhook]]`",
-        "tags": ["front"],
-        "security": [],
-        "parameters": [
-            header("webhook-id", "The id of the event; a repeated event has the same one."),
-            header("webhook-timestamp", "The time of this attempt, in seconds since 1970."),
-            header("webhook-signature", "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` under the secret."),
-        ],
-        "requestBody": { "required": true, "content": { "application/json": {
-            "schema": { "$ref": "#/components/schemas/WebhookMessage" } } } },
-        "responses": { "2XX": { "description": "The event is accepted. After any other answer, the front sends it again." } },
-    } } })
+    let message = |id: &str, summary: &str, schema: &str, accepted: &str| {
+        json!({ "post": {
+            "operationId": id,
+            "summary": summary,
+            "tags": ["front"],
+            "security": [],
+            "parameters": [
+                header("webhook-id", "The id of the event; a repeated event has the same one."),
+                header("webhook-timestamp", "The time of this attempt, in seconds since 1970."),
+                header("webhook-signature", "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body` under the secret."),
+            ],
+            "requestBody": { "required": true, "content": { "application/json": {
+                "schema": { "$ref": format!("#/components/schemas/{schema}") } } } },
+            "responses": { "2XX": { "description": accepted } },
+        } })
+    };
+    json!({
+        "step": message("webhook", "A step of a transaction, as configured in `[[webhook]]`", "WebhookMessage",
+            "The event is accepted. After any other answer, the front sends it again."),
+        "test": message("webhookTest", "A test, at the same address: type `test`, sent once", "WebhookTest",
+            "The test is accepted. The front does not send it again."),
+    })
 }

@@ -26,6 +26,7 @@ const TABLES: &[(&str, Make)] = &[
     ("parameters", tables::parameters),
     ("metrics", tables::metrics),
     ("routes", tables::routes),
+    ("events", tables::events),
     ("test cards", simulated::cards),
     ("test amounts", simulated::amounts),
     ("fields of a sale", tables::fields_of_a_sale),

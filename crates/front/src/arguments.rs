@@ -17,6 +17,8 @@ Examples:
   pos-front pair approve 482915     give the till with this code a token
   pos-front pair browser open       show a QR code that pairs a phone
   pos-front status                  show the agent, the tills and the webhooks
+  pos-front webhook test books      send a test message to a webhook
+  pos-front webhook list books      show what became of its events
   pos-front trace zvt.log           write the messages of the tills
   systemctl enable --now pos-front  serve now and after each start of the board
 
@@ -51,8 +53,8 @@ pub(crate) enum Verb {
     Status(Where),
     /// Write the messages of tills that speak ZVT or nexo until Ctrl-C, in readable form and without card data
     Trace(Trace),
-    /// Print a new secret for a webhook
-    WebhookSecret,
+    /// Test a webhook, list its last events, or print a new secret
+    Webhook(WebhookArguments),
     /// Serve the page that sets up a terminal without a configuration; ends after an hour, or when it is set up
     FirstBoot(FirstBootVerb),
 }
@@ -164,6 +166,36 @@ pub(crate) enum BrowserVerb {
         /// The id that `list` shows
         id: String,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WebhookArguments {
+    #[command(flatten)]
+    pub(crate) at: Where,
+    #[command(subcommand)]
+    pub(crate) verb: WebhookVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WebhookVerb {
+    /// Send one message of type `test` to a webhook, and show the answer
+    Test {
+        /// The name of the webhook in front.toml
+        name: String,
+        /// Send it to this address, which `callbacks` must permit, instead of `url`
+        #[arg(long, value_name = "ADDRESS")]
+        callback: Option<String>,
+    },
+    /// Show the last 50 events of each webhook since the front's start, newest last
+    List {
+        /// The name of one webhook in front.toml
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a new secret for a webhook
+    Secret,
 }
 
 #[derive(Debug, Args)]

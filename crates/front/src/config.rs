@@ -19,6 +19,7 @@ use zeroize::Zeroizing;
 use self::nexo::NexoConfig;
 use self::section::Section;
 use self::zvt::ZvtConfig;
+use crate::callbacks::CallbackAddress;
 use crate::certificate::own_name;
 use crate::found::Announcement;
 use crate::logo::Logo;
@@ -29,6 +30,8 @@ pub(crate) mod zvt;
 
 /// The largest number of webhooks. Each webhook holds one stream of events, and the agent allows one user 24 streams.
 const MOST_WEBHOOKS: usize = 4;
+/// The largest number of permitted beginnings of one webhook. Each address is compared with all of them.
+const MOST_CALLBACKS: usize = 16;
 /// The largest number of addresses in each of `https` and `http`.
 const MOST_ADDRESSES: usize = 8;
 
@@ -116,7 +119,10 @@ impl WithoutSignIn {
 pub(crate) struct WebhookConfig {
     /// The name. The names of the webhook's files in the state folder contain it.
     pub(crate) name: String,
-    pub(crate) url: String,
+    /// The address of the events. If absent, only the events of transactions with a callback address are sent.
+    pub(crate) url: Option<String>,
+    /// The beginnings of the addresses that tills may name for the events of a transaction.
+    pub(crate) callbacks: Vec<String>,
     /// The file with the key of the signature.
     pub(crate) secret_file: PathBuf,
     /// The file with the only CA that is accepted for the receiver's certificate. If absent, the system's CAs are
@@ -338,7 +344,8 @@ impl WebhookConfig {
         let hours = webhook.number("give-up-after-h", 1..=240).unwrap_or(24);
         Self {
             name: webhook.needed_text("name"),
-            url: webhook.needed_text("url"),
+            url: webhook.text("url"),
+            callbacks: webhook.texts("callbacks").unwrap_or_default(),
             secret_file: webhook.needed_text("secret-file").into(),
             ca_file: webhook.path("ca-file"),
             tills: webhook.texts("tills").map(|tills| tills.into_iter().collect()),
@@ -348,20 +355,19 @@ impl WebhookConfig {
     }
 
     fn judge(&self) -> Result<(), (String, &'static str)> {
-        let url = reqwest::Url::parse(&self.url)
-            .map_err(|error| (format!("url: {error}"), "write it as \"https://till.example/hook\""))?;
-        let on_loopback = match url.host_str().unwrap_or_default() {
-            "localhost" => true,
-            host => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
-        };
-        let remedy = "use https; http is only for receivers on this board (127.0.0.1)";
-        match url.scheme() {
-            "https" => {}
-            "http" if on_loopback => {}
-            scheme => return Err((format!("url: {scheme} to {:?}", url.host_str().unwrap_or_default()), remedy)),
+        match &self.url {
+            Some(url) => judge_url(url)?,
+            None if self.callbacks.is_empty() => {
+                return Err(("url: is missing".to_owned(), "add url, or callbacks for addresses that tills name"));
+            }
+            None => {}
         }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(("url: holds a password".to_owned(), "omit the password; the signature identifies the caller"));
+        if self.callbacks.len() > MOST_CALLBACKS {
+            return Err((format!("callbacks: there are {}", self.callbacks.len()), "write 16 at most"));
+        }
+        for text in &self.callbacks {
+            let remedy = "write the beginning of the permitted addresses, such as \"https://till.example/pos/\"";
+            CallbackAddress::beginning(text).map_err(|wrong| (format!("callbacks: {text:?} {wrong}"), remedy))?;
         }
         self.secret().map(|_| ())?;
         self.ca().map(|_| ())
@@ -370,7 +376,7 @@ impl WebhookConfig {
     /// Returns the signing key: the decoded text after `whsec_`.
     pub(crate) fn secret(&self) -> Result<Zeroizing<Vec<u8>>, (String, &'static str)> {
         let wrong = |what: &str| format!("secret-file: {}: {what}", self.secret_file.display());
-        let remedy = "create the file with: pos-front webhook-secret > FILE, owned by pos-front, mode 0600; give the secret to \
+        let remedy = "create the file with: pos-front webhook secret > FILE, owned by pos-front, mode 0600; give the secret to \
              the receiver";
         let text = secret_file(&self.secret_file).map_err(|error| {
             let told = error.to_string();
@@ -390,6 +396,30 @@ impl WebhookConfig {
             Ok(found) if !found.is_empty() => Ok(Some(pem)),
             _ => Err(wrong("holds no certificate".to_owned())),
         }
+    }
+}
+
+/// Finds the fault of a webhook's `url`.
+fn judge_url(text: &str) -> Result<(), (String, &'static str)> {
+    let url = reqwest::Url::parse(text)
+        .map_err(|error| (format!("url: {error}"), "write it as \"https://till.example/hook\""))?;
+    let remedy = "use https; http is only for receivers on this board (127.0.0.1)";
+    match url.scheme() {
+        "https" => {}
+        "http" if is_on_loopback(&url) => {}
+        scheme => return Err((format!("url: {scheme} to {:?}", url.host_str().unwrap_or_default()), remedy)),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(("url: holds a password".to_owned(), "omit the password; the signature identifies the caller"));
+    }
+    Ok(())
+}
+
+/// Checks whether the host of an address is this board itself.
+pub(crate) fn is_on_loopback(url: &reqwest::Url) -> bool {
+    match url.host_str().unwrap_or_default() {
+        "localhost" => true,
+        host => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
     }
 }
 
@@ -554,6 +584,30 @@ mod tests {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
         assert_eq!(lines.len(), 27, "{said}");
+    }
+
+    #[test]
+    fn a_webhook_has_an_address_or_permits_those_of_tills() {
+        let judged = |lines: &str| {
+            let hook = format!("[[webhook]]\nname = \"books\"\nsecret-file = \"/nowhere\"\n{lines}\n");
+            let (_, faults) = parse(&format!("[listen]\nhttp = [\"127.0.0.1:8651\"]\n{hook}"));
+            assert_eq!(faults.len(), 1, "{lines}: {faults:?}");
+            faults[0].to_string()
+        };
+        // Only the secret is wrong.
+        for good in ["callbacks = [\"https://till.example/pos/\"]", "url = \"http://127.0.0.1/\"\ncallbacks = []"] {
+            assert!(judged(good).contains("secret-file: /nowhere"), "{good}");
+        }
+        let many = format!("callbacks = {:?}", vec!["https://till.example/"; MOST_CALLBACKS + 1]);
+        for (wrong, said) in [
+            ("", "url: is missing; add url, or callbacks"),
+            ("callbacks = [\"http://till.example/pos/\"]", "\"http://till.example/pos/\" needs https"),
+            ("callbacks = [\"https://till.example/pos/?a=1\"]", "has a query (?)"),
+            ("callbacks = [\"https://till.example/../\"]", "has . or .. in its path"),
+            (many.as_str(), "callbacks: there are 17; write 16 at most"),
+        ] {
+            assert!(judged(wrong).contains(said), "{wrong}: {}", judged(wrong));
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The control socket of a running front, for people at the terminal: `pos-front pair` and `pos-front status`.
+//! The control socket of a running front, for people at the terminal: `pos-front pair`, `status` and `webhook`.
 //!
 //! The control socket is a Unix socket for HTTP with JSON. It is in a folder that only the front's user and root can
 //! enter. Every user who can open the socket may use all its commands.
@@ -36,6 +36,10 @@ use crate::problem::{Answer, Problem, json_answer};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 64 * 1024;
+/// The largest answer in bytes: the deliveries of four webhooks.
+const MOST_ANSWERED: usize = 512 * 1024;
+/// The time limit of a webhook's test, which itself ends after 15 s.
+const TESTED_WITHIN: Duration = Duration::from_secs(20);
 /// The largest number of trace lines that wait for the reader.
 const TRACED: usize = 64;
 
@@ -96,6 +100,8 @@ struct Asked {
     code: String,
     till: Option<String>,
     id: String,
+    webhook: Option<String>,
+    callback: Option<String>,
 }
 
 async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
@@ -156,6 +162,19 @@ async fn carried_out(front: &Front, request: Request<Incoming>) -> Result<Answer
         (&Method::POST, "/pair/browser/revoke") => {
             front.browsers.remove(&asked.await?.id)?;
             json!({})
+        }
+        (&Method::POST, "/webhook/test") => {
+            let Asked { webhook, callback, .. } = asked.await?;
+            let webhook = front.webhook(&webhook.unwrap_or_default())?;
+            let callback = callback.map(|text| front.callbacks.for_test(webhook.name(), &text)).transpose()?;
+            webhook.test(callback.as_deref(), front.now).await?
+        }
+        (&Method::POST, "/webhook/list") => {
+            let webhooks: Vec<Value> = match asked.await?.webhook {
+                Some(name) => vec![front.webhook(&name)?.deliveries()],
+                None => front.webhooks.iter().map(|webhook| webhook.deliveries()).collect(),
+            };
+            json!({ "webhooks": webhooks })
         }
         _ => return Err(Problem::not_found()),
     };
@@ -249,7 +268,7 @@ pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value)
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a path of this program");
         let answer = sender.send_request(request).await.map_err(|error| unreachable(error.to_string()))?;
         let status = answer.status();
-        let body = Limited::new(answer.into_body(), MOST).collect().await;
+        let body = Limited::new(answer.into_body(), MOST_ANSWERED).collect().await;
         let body = body.map_err(|error| unreachable(error.to_string()))?.to_bytes();
         let said: Value = serde_json::from_slice(&body).unwrap_or_default();
         match status.is_success() {
@@ -257,5 +276,6 @@ pub(crate) async fn ask(path: &Path, method: Method, target: &str, body: &Value)
             false => Err(ControlError::Refused(said["detail"].as_str().unwrap_or("refused").to_owned())),
         }
     };
-    timeout(PATIENCE, asked).await.unwrap_or_else(|_| Err(unreachable("no answer".to_owned())))
+    let patience = if target == "/webhook/test" { TESTED_WITHIN } else { PATIENCE };
+    timeout(patience, asked).await.unwrap_or_else(|_| Err(unreachable("no answer".to_owned())))
 }

@@ -26,6 +26,7 @@ use zeroize::Zeroizing;
 use crate::agent::{
     Agent, AgentError, AnswerBody, Events, Heard, LAST_EVENT_ID, PAGE, PLACE, Question, Room, SESSION, SILENCE, is_for,
 };
+use crate::callbacks::Callbacks;
 use crate::guard::{Caller, Way};
 use crate::problem::{Answer, Body, BodyError, Problem, whole};
 use crate::slots::{Lasting, UnderWay};
@@ -138,6 +139,12 @@ fn query(row: &ApiRoute, given: &str, caller: &Caller, page_till: &str) -> Resul
     Ok(query.finish())
 }
 
+/// Returns the till in a query that the front wrote.
+fn till_in(query: &str) -> String {
+    let till = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "till");
+    till.map(|(_, till)| till.into_owned()).unwrap_or_default()
+}
+
 /// Reads the whole body of an unidentified caller's request.
 pub(crate) async fn strangers_body(request: Incoming, headers: &HeaderMap) -> Result<Bytes, Problem> {
     body_of(request, headers, (STRANGERS_MOST, STRANGERS_BODY)).await
@@ -229,7 +236,7 @@ pub(crate) fn lasting(method: &Method, path: &str, query: Option<&str>) -> Lasti
 
 /// Passes a request on to the agent and returns the answer.
 pub(crate) async fn pass(
-    agent: &Agent,
+    (agent, callbacks): (&Agent, &Callbacks),
     request: Request<Incoming>,
     (caller, way): (&Caller, Way),
     page_till: &str,
@@ -243,8 +250,8 @@ pub(crate) async fn pass(
             "this request concerns all tills; only the page and the command line may send it",
         ));
     }
-    let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let (head, incoming) = request.into_parts();
+    let callback = Callbacks::named(&head.headers, row)?;
     let mut headers = passed_on(&head.headers, caller);
     if let ("/v1/approvals", Some(place)) = (row.path, way.place()) {
         headers.insert(PLACE, place);
@@ -258,6 +265,11 @@ pub(crate) async fn pass(
     if let (Caller::Till(own), "/v1/sales") = (caller, row.path) {
         confined(own, &body)?;
     }
+    let ticket = match callback {
+        Some(address) => callbacks.keep(agent, (&till_in(&asked), &body), address).await?,
+        None => None,
+    };
+    let target = if asked.is_empty() { path } else { format!("{path}?{asked}") };
     let room = match lasting {
         Lasting::Cancel => Room::Cancels,
         Lasting::Wait => Room::Waits,
@@ -270,6 +282,9 @@ pub(crate) async fn pass(
         _ => agent.ask(question).await,
     };
     let answer = answer.map_err(Problem::from)?;
+    if let Some(ticket) = ticket {
+        callbacks.answered(&ticket, answer.status());
+    }
     match (caller, row.path) {
         (Caller::Till(own), "/v1/status") if answer.status() == StatusCode::OK => {
             let body = answer.into_body().collect().await.map_err(|_| Problem::no_answer())?.to_bytes();
@@ -581,13 +596,17 @@ mod tests {
         let address = "127.0.0.1:8650".parse().unwrap();
         let way = Way { peer: address, reached: address, tls: false };
         let slots = Arc::new(crate::slots::Slots::default());
+        let folder = tempfile::tempdir().unwrap();
+        let state = crate::state::StateFolder::open(folder.path()).unwrap();
+        let callbacks = Arc::new(Callbacks::restored(state, &[], || std::time::SystemTime::UNIX_EPOCH).unwrap());
         let answer = service_fn(move |request: Request<Incoming>| {
             let (agent, slot) = (Arc::clone(&agent), slots.enter(way.whence()).unwrap());
+            let callbacks = Arc::clone(&callbacks);
             async move {
                 let lasting = lasting(request.method(), request.uri().path(), request.uri().query());
                 let under_way = slot.begin(Owner::Page(way.whence()), lasting).unwrap();
                 let page = Caller::Page { session: None };
-                let answer = pass(&agent, request, (&page, way), "local", (lasting, &under_way)).await;
+                let answer = pass((&agent, &callbacks), request, (&page, way), "local", (lasting, &under_way)).await;
                 Ok::<_, Infallible>(answer.unwrap_or_else(Answer::from))
             }
         });

@@ -37,6 +37,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use crate::agent::{Agent, LAST_EVENT_ID, Question, Standing};
 use crate::attempts::Attempts;
 use crate::browsers::Browsers;
+use crate::callbacks::Callbacks;
 use crate::certificate::HostCertificate;
 use crate::config::{FrontConfig, WithoutSignIn};
 use crate::control::rfc3339;
@@ -79,6 +80,7 @@ pub(crate) struct Front {
     pub(crate) browsers: Arc<Browsers>,
     pub(crate) doctor: Doctor,
     pub(crate) webhooks: Vec<Arc<Webhook>>,
+    pub(crate) callbacks: Arc<Callbacks>,
     pub(crate) guard: Guard,
     pub(crate) page: Page,
     /// The certificate; `None` without TLS.
@@ -224,8 +226,8 @@ impl Front {
         match path.as_str() {
             path if path.starts_with("/v1/") => {
                 let caller = self.caller(request.headers(), way, (asker, token))?;
-                let answer =
-                    forward::pass(&self.agent, request, (&caller, way), &self.config.page.till, counted).await?;
+                let passed_on = (&*self.agent, &*self.callbacks);
+                let answer = forward::pass(passed_on, request, (&caller, way), &self.config.page.till, counted).await?;
                 if let (Caller::Page { session: Some(session) }, StatusCode::UNAUTHORIZED) = (caller, answer.status()) {
                     self.sessions.forget(SessionDigest::of(session.as_bytes()));
                 }
@@ -510,6 +512,17 @@ impl Front {
                 "customersScreen": self.customer.status(), "browsers": self.browsers.list(None) })
     }
 
+    /// Returns the webhook with this name.
+    pub(crate) fn webhook(&self, name: &str) -> Result<&Webhook, Problem> {
+        let found = self.webhooks.iter().find(|webhook| webhook.name() == name);
+        found.map(Arc::as_ref).ok_or_else(|| {
+            let known: Vec<&str> = self.webhooks.iter().map(|webhook| webhook.name()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let detail = format!("front.toml has no webhook {name:?}; its webhooks: {known}");
+            Problem::new(StatusCode::NOT_FOUND, "no-such-webhook", "There is no such webhook", detail)
+        })
+    }
+
     fn ca(&self) -> Result<Answer, Problem> {
         let certificate = self.certificate.as_ref().ok_or_else(Problem::not_found)?;
         let mut answer = Response::new(whole(certificate.borrow().ca_pem().to_owned()));
@@ -625,7 +638,7 @@ fn allowed_to_ask() -> Answer {
     let mut answer = empty_answer(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST"));
-    let asked = "Authorization, Content-Type, Last-Event-ID, Pos-Supervisor";
+    let asked = "Authorization, Content-Type, Last-Event-ID, Pos-Callback, Pos-Supervisor";
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(asked));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     answer

@@ -32,7 +32,8 @@
 //! | `browsers`, `devices` | browsers that may use the page without an operator |
 //! | `doctor` | the doctor's findings, for the page |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
-//! | `webhooks` | events for the servers of tills |
+//! | `webhooks`, `deliveries` | events for the servers of tills; what became of the last ones |
+//! | `callbacks` | the addresses that tills name for the events of a transaction |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
 //! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
 //! | `first_boot` | the page that sets up a terminal without a configuration |
@@ -43,10 +44,12 @@ mod arguments;
 mod asking;
 mod attempts;
 mod browsers;
+mod callbacks;
 mod certificate;
 mod config;
 mod control;
 mod customer;
+mod deliveries;
 mod devices;
 mod doctor;
 mod first_boot;
@@ -85,7 +88,8 @@ use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::{
-    Arguments, BrowserVerb, CertificateVerb, FirstBootVerb, Log, Pair, PairVerb, Run, Trace, Verb, Where,
+    Arguments, BrowserVerb, CertificateVerb, FirstBootVerb, Log, Pair, PairVerb, Run, Trace, Verb, WebhookArguments,
+    WebhookVerb, Where,
 };
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::{ConfigError, FrontConfig};
@@ -186,10 +190,7 @@ impl Verb {
             }
             Self::Trace(trace) => trace.run(),
             Self::FirstBoot(first_boot) => first_boot.run(),
-            Self::WebhookSecret => {
-                say(&webhooks::new_secret());
-                Ok(())
-            }
+            Self::Webhook(webhook) => webhook.run(),
         }
     }
 }
@@ -310,6 +311,33 @@ impl BrowserVerb {
     }
 }
 
+impl WebhookArguments {
+    fn run(self) -> Result<(), Stop> {
+        let config = || config::load(&self.at.config);
+        match self.verb {
+            WebhookVerb::Secret => say(&webhooks::new_secret()),
+            WebhookVerb::Test { name, callback } => {
+                let body = json!({ "webhook": name, "callback": callback });
+                let said = asked(&config()?, Method::POST, "/webhook/test", &body)?;
+                let ms = &said["ms"];
+                if said["accepted"] != true {
+                    let wrong = format!("webhook {name}: not accepted after {ms} ms: {}", text(&said["error"]));
+                    return Err(Stop::Refused(wrong));
+                }
+                say(&format!("webhook {name}: accepted with status {} after {ms} ms", said["status"]));
+            }
+            WebhookVerb::List { name, json } => {
+                let said = asked(&config()?, Method::POST, "/webhook/list", &json!({ "webhook": name }))?;
+                match json {
+                    true => say(&serde_json::to_string_pretty(&said).unwrap_or_default()),
+                    false => deliveries::lines(&said).iter().for_each(|line| say(line)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Trace {
     fn run(self) -> Result<(), Stop> {
         let config = config::load(&self.at.config)?;
@@ -379,7 +407,11 @@ fn check(at: &Where) -> Result<(), Stop> {
         say(&format!("  nexo      {} {listen} SaleID {}", till.till, till.sale_id));
     }
     for webhook in &config.webhooks {
-        say(&format!("  webhook   {}", webhook.name));
+        let url = if webhook.url.is_some() { " to its url" } else { "" };
+        say(&format!("  webhook   {}{url}", webhook.name));
+        for callback in &webhook.callbacks {
+            say(&format!("  webhook   {} to addresses of tills below {callback}", webhook.name));
+        }
     }
     // Only a running front knows which tills the agent's configuration names.
     let running = asked(&config, Method::GET, "/status", &json!({})).unwrap_or_default();

@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
 use crate::browsers::Browsers;
+use crate::callbacks::Callbacks;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
 use crate::customer::CustomersScreen;
@@ -106,7 +107,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let (agent, own) = (Arc::clone(&front.agent), front.config.own_tills());
     tokio::spawn(async move { agent.watch_names(own).await });
     for webhook in &front.webhooks {
-        tokio::spawn(Arc::clone(webhook).run(Arc::clone(&front.agent), state.clone(), now));
+        let (agent, callbacks) = (Arc::clone(&front.agent), Arc::clone(&front.callbacks));
+        tokio::spawn(Arc::clone(webhook).run(agent, callbacks, state.clone(), now));
     }
     let notify = Notify::from_env();
     notify.ready();
@@ -160,6 +162,7 @@ fn front(
     let browsers = Arc::new(Browsers::restored(state.clone()).map_err(|error| error.to_string())?);
     let webhooks = config.webhooks.iter().map(|webhook| Webhook::new(webhook).map(Arc::new));
     let webhooks = webhooks.collect::<Result<Vec<_>, _>>()?;
+    let callbacks = Callbacks::restored(state.clone(), &config.webhooks, now).map_err(|error| error.to_string())?;
     let logo =
         config.page.logo.as_deref().map(Logo::read).transpose().map_err(|(wrong, _)| format!("page.logo: {wrong}"))?;
     // The guard itself permits `localhost`, but only for connections from this board.
@@ -175,6 +178,7 @@ fn front(
         pairings,
         customer,
         webhooks,
+        callbacks: Arc::new(callbacks),
         guard,
         page,
         logo,

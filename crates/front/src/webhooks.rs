@@ -14,6 +14,9 @@
 //! A failed delivery is retried after 1, 2, 4 … seconds, and then every five minutes, until `give-up-after-h`. Each
 //! pause is a little shorter or longer, at random. A message cannot go to another server, because redirects are not
 //! followed and no proxy is used.
+//!
+//! The events of a transaction whose till named an address (`callbacks`) go to that address, in the same stream. A
+//! message of type `test`, which a person asks for, is sent once and is no part of the stream.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -32,9 +35,12 @@ use tokio::time::{Instant, sleep, timeout};
 use zeroize::Zeroizing;
 
 use crate::agent::{Agent, Heard, Question, SILENCE, till_of};
+use crate::callbacks::Callbacks;
 use crate::config::WebhookConfig;
 use crate::control::{rfc3339, unix_s};
+use crate::deliveries::{Deliveries, DeliveryOutcome};
 use crate::pairing::random;
+use crate::problem::Problem;
 use crate::state::StateFolder;
 
 /// The prefix of every secret (Standard Webhooks, "Signature scheme").
@@ -46,6 +52,10 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(15);
 /// The step that reports missed events.
 const MISSED: &str = "reset";
+/// The type of the message that a person asks for. It is no step of the agent.
+const TEST: &str = "test";
+/// The state of a transaction that has an outcome.
+const ENDED: &str = "ended";
 /// The pause between the first two attempts, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
@@ -72,6 +82,8 @@ pub(crate) struct Webhook {
     key: hmac::Key,
     client: Client,
     standing: Mutex<HookStanding>,
+    /// Locked during a test, so there is one at a time.
+    testing: tokio::sync::Mutex<()>,
 }
 
 /// The state of a webhook.
@@ -82,6 +94,14 @@ struct HookStanding {
     delivered_at: Option<SystemTime>,
     /// The start, the number of attempts and the last error, while the delivery of the current event fails.
     failing: Option<(SystemTime, u32, String)>,
+    deliveries: Deliveries,
+}
+
+/// An answer that accepts no message, or the reason why there is none.
+#[derive(Debug)]
+struct Unaccepted {
+    status: Option<StatusCode>,
+    why: String,
 }
 
 /// The message, which is the same in each attempt.
@@ -108,7 +128,7 @@ impl Webhook {
             client = client.tls_certs_only(Certificate::from_pem_bundle(&pem).map_err(unusable)?);
         }
         let client = client.build().map_err(|error| format!("webhook {}: {error}", config.name))?;
-        Ok(Self { config: config.clone(), key, client, standing: Mutex::default() })
+        Ok(Self { config: config.clone(), key, client, standing: Mutex::default(), testing: Default::default() })
     }
 
     /// Returns the state for people and programs. The URL is left out because it may contain a secret.
@@ -127,22 +147,73 @@ impl Webhook {
         })
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    /// Returns the last events with what became of them.
+    pub(crate) fn deliveries(&self) -> Value {
+        let standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        json!({ "name": self.config.name, "deliveries": standing.deliveries.shown() })
+    }
+
     fn change(&self, change: impl FnOnce(&mut HookStanding)) {
         change(&mut self.standing.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Sends one message of type `test` to this address, or to the webhook's `url`, and returns the outcome.
+    /// Events, their position and their counters are not affected.
+    pub(crate) async fn test(&self, to: Option<&str>, now: fn() -> SystemTime) -> Result<Value, Problem> {
+        let (name, title) = (&self.config.name, "The webhook cannot be tested");
+        let Some(to) = to.or(self.config.url.as_deref()) else {
+            let detail = format!("the webhook {name} has no url; name a permitted address: --callback ADDRESS");
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "no-url", title, detail));
+        };
+        let Ok(_testing) = self.testing.try_lock() else {
+            let left = ANSWER.as_secs();
+            let detail = format!("a test of the webhook {name} is under way; wait up to {left} s for its answer");
+            return Err(Problem::new(StatusCode::CONFLICT, "test-under-way", title, detail));
+        };
+        let body = json!({ "type": TEST, "timestamp": rfc3339(now()), "data": { "webhook": name } }).to_string();
+        let message = Message { id: format!("test_{}", hex::encode(random::<16>())), body };
+        let began = Instant::now();
+        let sent = self.send(to, &message, now()).await;
+        let status = match &sent {
+            Ok(status) => Some(*status),
+            Err(error) => error.status,
+        };
+        let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(
+            json!({ "accepted": sent.is_ok(), "id": message.id, "status": status.map(|status| status.as_u16()), "ms": ms,
+                   "error": sent.err().map(|error| error.why) }),
+        )
+    }
+
     /// Delivers the agent's events. Never returns.
-    pub(crate) async fn run(self: Arc<Self>, agent: Arc<Agent>, state: StateFolder, now: fn() -> SystemTime) {
+    pub(crate) async fn run(
+        self: Arc<Self>,
+        agent: Arc<Agent>,
+        callbacks: Arc<Callbacks>,
+        state: StateFolder,
+        now: fn() -> SystemTime,
+    ) {
         let file = format!("webhook-{}.json", self.config.name);
         // If the position cannot be read, the webhook continues with the next event.
         let mut after: Option<String> = state.read(&file).ok().flatten();
         loop {
             if let Ok(Heard::Events(mut events)) = agent.listen_for_itself(after.as_deref()).await {
                 while let Ok(Ok(Some(event))) = timeout(SILENCE, events.next()).await {
-                    let taken = self.wants(&event);
+                    let to = if self.wants(&event) { self.addresses(&event, &callbacks) } else { Vec::new() };
+                    let taken = !to.is_empty();
                     if taken {
-                        self.deliver(&self.message(&event, &agent, &state, now).await, now).await;
+                        let message = self.message(&event, &agent, &state, now).await;
+                        let step = event.step.as_deref().unwrap_or_default();
+                        let began = Instant::now();
+                        for to in &to {
+                            self.deliver((&message, step), to, began, now).await;
+                        }
                     }
+                    note_end(&event, &callbacks);
                     let first = after.is_none();
                     if let Some(id) = event.id {
                         if taken || first {
@@ -179,6 +250,18 @@ impl Webhook {
             None => data.get("sale").is_some(),
         };
         its_till && its_step
+    }
+
+    /// Returns the addresses to which an event is sent: the one that the till named for the transaction, or else `url`.
+    /// Missed events may be of any transaction, so a report of them goes to all these addresses.
+    fn addresses(&self, event: &Event, callbacks: &Callbacks) -> Vec<String> {
+        let url = || self.config.url.clone();
+        if event.is_reset() {
+            return url().into_iter().chain(callbacks.open(&self.config.name)).collect();
+        }
+        let (till, reference) = transaction_of(event).unwrap_or_default();
+        let named = callbacks.address(&self.config.name, &till, &reference);
+        named.or_else(url).into_iter().collect()
     }
 
     /// Returns the message of an event. If the event already has a message on disk, that message is used.
@@ -225,20 +308,28 @@ impl Webhook {
         None
     }
 
-    async fn deliver(&self, message: &Message, now: fn() -> SystemTime) {
-        let (began, since) = (Instant::now(), now());
+    /// Sends a message until it is accepted or given up. `began` is the time of the first attempt to any address.
+    async fn deliver(&self, (message, step): (&Message, &str), to: &str, began: Instant, now: fn() -> SystemTime) {
+        let since = now();
+        let is_callback = self.config.url.as_deref() != Some(to);
+        self.change(|standing| standing.deliveries.begin(rfc3339(since), step, &message.id, is_callback));
         for attempt in 1.. {
-            let Err(error) = self.send(message, now()).await else {
+            let Err(Unaccepted { status, why: error }) = self.send(to, message, now()).await else {
                 self.change(|standing| {
                     standing.delivered += 1;
                     (standing.delivered_at, standing.failing) = (Some(now()), None);
+                    standing.deliveries.tried(DeliveryOutcome::Delivered, Some(rfc3339(now())), None);
                 });
                 return;
             };
+            let answered = status.map(|_| rfc3339(now()));
             if attempt == 1 {
                 tracing::warn!(webhook = self.config.name, error, "an event was not accepted; it will be sent again");
             }
-            self.change(|standing| standing.failing = Some((since, attempt, error.clone())));
+            self.change(|standing| {
+                standing.failing = Some((since, attempt, error.clone()));
+                standing.deliveries.tried(DeliveryOutcome::Retrying, answered, Some(&error));
+            });
             let [random] = random();
             let pause = pause(attempt, random);
             if began.elapsed() + pause > self.config.give_up {
@@ -248,31 +339,53 @@ impl Webhook {
                     id = message.id,
                     "an event could not be delivered and was dropped"
                 );
-                self.change(|standing| standing.given_up += 1);
+                self.change(|standing| {
+                    standing.given_up += 1;
+                    standing.deliveries.give_up();
+                });
                 return;
             }
             sleep(pause).await;
         }
     }
 
-    async fn send(&self, message: &Message, now: SystemTime) -> Result<(), String> {
+    async fn send(&self, to: &str, message: &Message, now: SystemTime) -> Result<StatusCode, Unaccepted> {
         let seconds = unix_s(now);
         let request = self
             .client
-            .post(&self.config.url)
+            .post(to)
             .header("content-type", "application/json")
             .header("webhook-id", &message.id)
             .header("webhook-timestamp", seconds.to_string())
             .header("webhook-signature", signature(&self.key, &message.id, seconds, &message.body))
             .body(message.body.clone());
         // The text of the error may contain the URL, which may contain a secret.
-        let answer = request.send().await.map_err(|error| cause(&error.without_url()))?;
-        match answer.status() {
-            status if status.is_success() => Ok(()),
-            status if status.is_redirection() => Err(format!("{status}: redirects are not followed; correct url")),
-            StatusCode::GONE => Err("410 Gone: the receiver wants no more events; remove the webhook".to_owned()),
-            status => Err(status.to_string()),
-        }
+        let unanswered = |error: reqwest::Error| Unaccepted { status: None, why: cause(&error.without_url()) };
+        let status = request.send().await.map_err(unanswered)?.status();
+        let why = match status {
+            status if status.is_success() => return Ok(status),
+            status if status.is_redirection() => format!("{status}: redirects are not followed; correct url"),
+            StatusCode::GONE => "410 Gone: the receiver wants no more events; remove the webhook".to_owned(),
+            status => status.to_string(),
+        };
+        Err(Unaccepted { status: Some(status), why })
+    }
+}
+
+/// Returns the till and the reference of an event.
+fn transaction_of(event: &Event) -> Option<(String, String)> {
+    let data: Value = serde_json::from_str(&event.data).ok()?;
+    Some((data["till"].as_str()?.to_owned(), data["reference"].as_str()?.to_owned()))
+}
+
+/// Notes the end of a transaction, after its message was delivered or given up.
+fn note_end(event: &Event, callbacks: &Callbacks) {
+    let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+    if data["sale"]["state"] == ENDED
+        && data["training"] != true
+        && let (Some(till), Some(reference)) = (data["till"].as_str(), data["reference"].as_str())
+    {
+        callbacks.ended(till, reference);
     }
 }
 
@@ -335,19 +448,23 @@ mod tests {
         let secret_file = folder.path().join("secret");
         std::fs::write(&secret_file, new_secret()).unwrap();
         std::fs::set_permissions(&secret_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let (name, url, ca_file) = ("x".to_owned(), url.to_owned(), None);
-        Webhook::new(&WebhookConfig { name, url, secret_file, ca_file, tills, steps, give_up: Duration::ZERO }).unwrap()
+        let (name, url, callbacks, ca_file) = ("x".to_owned(), Some(url.to_owned()), Vec::new(), None);
+        let give_up = Duration::ZERO;
+        Webhook::new(&WebhookConfig { name, url, callbacks, secret_file, ca_file, tills, steps, give_up }).unwrap()
     }
 
     #[tokio::test]
     async fn what_was_given_up_is_counted_and_the_next_event_is_tried() {
         let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let webhook = webhook(&format!("http://{nobody}/"), None, None);
+        let url = format!("http://{nobody}/");
+        let webhook = webhook(&url, None, None);
         for given_up in 1..=2 {
-            webhook
-                .deliver(&Message { id: format!("evt_{given_up}"), body: "{}".to_owned() }, || SystemTime::UNIX_EPOCH)
-                .await;
+            let message = Message { id: format!("evt_{given_up}"), body: "{}".to_owned() };
+            webhook.deliver((&message, "ended"), &url, Instant::now(), || SystemTime::UNIX_EPOCH).await;
             let shown = webhook.shown();
+            let listed = webhook.deliveries();
+            assert_eq!(listed["deliveries"][given_up - 1]["outcome"], "given-up");
+            assert!(!listed.to_string().contains(&nobody.to_string()), "{listed}");
             assert_eq!(
                 (&shown["givenUp"], &shown["delivered"], &shown["attempts"]),
                 (&json!(given_up), &json!(0), &json!(1))

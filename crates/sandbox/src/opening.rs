@@ -361,7 +361,7 @@ fn for_front_user(folder: &Path, file: &ProgramFile) -> io::Result<ProgramFile> 
 /// Makes a secret for webhooks, with the front's own verb.
 async fn front_secret() -> io::Result<String> {
     let made =
-        tokio::process::Command::new(std::env::current_exe()?).args(["front", "webhook-secret"]).output().await?;
+        tokio::process::Command::new(std::env::current_exe()?).args(["front", "webhook", "secret"]).output().await?;
     match made.status.success() {
         true => Ok(String::from_utf8_lossy(&made.stdout).trim().to_owned()),
         false => Err(io::Error::other(String::from_utf8_lossy(&made.stderr).into_owned())),

@@ -72,7 +72,7 @@ const OF_AGENT: [&str; 26] = [
     "operator",
 ];
 /// The same for the front.
-const OF_FRONT: [&str; 6] = ["run", "check", "pair", "certificate", "status", "trace"];
+const OF_FRONT: [&str; 7] = ["run", "check", "pair", "certificate", "status", "trace", "webhook"];
 /// The words that need no configuration, if they stand alone or after a verb.
 const TELLING: [&str; 4] = ["--help", "-h", "--version", "-V"];
 
@@ -86,7 +86,7 @@ pub(crate) fn checked(words: &[OsString], program: Program) -> Result<(), NotOwn
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
     match words.as_slice() {
         [] => return Err(NotOwn::Missing),
-        ["webhook-secret"] if program == Program::Front => return Ok(()),
+        ["webhook", "secret"] if program == Program::Front => return Ok(()),
         ["help", ..] => return Ok(()),
         [word] | [_, word] if TELLING.contains(word) => return Ok(()),
         // After this word, the program would not read `--config` as an option.

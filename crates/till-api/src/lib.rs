@@ -22,6 +22,8 @@ mod print_line;
 pub mod problem;
 // All methods of all paths.
 pub mod routes;
+// The catalogue of events.
+pub mod steps;
 // Answers.
 mod view;
 

@@ -65,6 +65,7 @@ def sell(
     on_signature: OnSignature | None = None,
     on_confirm: OnConfirm | None = None,
     supervisor: str | None = None,
+    callback: str | None = None,
     **options: Unpack[Options],
 ) -> Flow[Sale]:
     """Takes a payment and returns the ended sale. Only its `outcome` says whether money was charged.
@@ -79,6 +80,7 @@ def sell(
     - `on_signature`: compares the slip with the card, and returns whether the signature matches.
     - `on_confirm`: says after the approval what the till takes: `True` all, `False` nothing, or a part as an amount.
     - `supervisor`: the token of an approval.
+    - `callback`: the address that gets the events of this transaction by webhook. The terminal must permit it.
     """
     return transact(
         "sale",
@@ -90,6 +92,7 @@ def sell(
         on_signature=on_signature,
         on_confirm=on_confirm,
         supervisor=supervisor,
+        callback=callback,
         **options,
     )
 
@@ -105,12 +108,13 @@ def transact(
     on_signature: OnSignature | None = None,
     on_confirm: OnConfirm | None = None,
     supervisor: str | None = None,
+    callback: str | None = None,
     **options: Unpack[Options],
 ) -> Flow[Sale]:
     """Carries out a transaction of any kind, and returns it when it has ended. See `sell`."""
     if on_confirm:
         options.setdefault("confirm", "till")
-    follower = _beginning(kind, amount, reference, repeat, supervisor, options)
+    follower = _beginning(kind, amount, reference, repeat, (supervisor, callback), options)
     return _annotated(follower, _transact(follower, on_reference, on_step, on_signature, on_confirm))
 
 
@@ -122,10 +126,11 @@ def begin(
     repeat: bool = False,
     on_reference: OnReference | None = None,
     supervisor: str | None = None,
+    callback: str | None = None,
     **options: Unpack[Options],
 ) -> Flow[Sale]:
     """Begins a transaction, and returns it as soon as the terminal has stored it. `follow` waits for its outcome."""
-    follower = _beginning(kind, amount, reference, repeat, supervisor, options)
+    follower = _beginning(kind, amount, reference, repeat, (supervisor, callback), options)
     return _annotated(follower, _begin(follower, on_reference))
 
 
@@ -154,23 +159,42 @@ def follow(
     return _annotated(follower, going_on())
 
 
-def refund(of: str, amount: Amount | None = None, *, reference: str | None = None, repeat: bool = False) -> Flow[Sale]:
+def refund(
+    of: str,
+    amount: Amount | None = None,
+    *,
+    reference: str | None = None,
+    repeat: bool = False,
+    callback: str | None = None,
+) -> Flow[Sale]:
     """Pays back all that is left of an earlier transaction, or a part."""
-    return transact("refund", amount, of=of, reference=reference, repeat=repeat)
+    return transact("refund", amount, of=of, reference=reference, repeat=repeat, callback=callback)
 
 
-def reverse(of: str, *, reference: str | None = None, repeat: bool = False) -> Flow[Sale]:
+def reverse(of: str, *, reference: str | None = None, repeat: bool = False, callback: str | None = None) -> Flow[Sale]:
     """Reverses an earlier transaction."""
-    return transact("reversal", of=of, reference=reference, repeat=repeat)
+    return transact("reversal", of=of, reference=reference, repeat=repeat, callback=callback)
 
 
-def capture(of: str, amount: Amount | None = None, *, reference: str | None = None, repeat: bool = False) -> Flow[Sale]:
+def capture(
+    of: str,
+    amount: Amount | None = None,
+    *,
+    reference: str | None = None,
+    repeat: bool = False,
+    callback: str | None = None,
+) -> Flow[Sale]:
     """Charges all that is left of a reservation, or a part."""
-    return transact("capture", amount, of=of, reference=reference, repeat=repeat)
+    return transact("capture", amount, of=of, reference=reference, repeat=repeat, callback=callback)
 
 
 def _beginning(
-    kind: Kind, amount: Amount | None, reference: str | None, repeat: bool, supervisor: str | None, options: Options
+    kind: Kind,
+    amount: Amount | None,
+    reference: str | None,
+    repeat: bool,
+    extra: tuple[str | None, str | None],
+    options: Options,
 ) -> Follower:
     reference = secrets.token_hex(16) if reference is None else reference
     sale_path(reference)
@@ -179,7 +203,8 @@ def _beginning(
         body["amount"] = amount_text(amount)
     for name, value in options.items():
         body[_camel(name)] = amount_text(cast("Amount", value)) if name == "tip" else value
-    headers = {"Pos-Supervisor": supervisor} if supervisor else {}
+    given = dict(zip(("Pos-Supervisor", "Pos-Callback"), extra, strict=True))
+    headers = {name: value for name, value in given.items() if value}
     return Follower(
         reference,
         post("/v1/sales", body, headers=headers, what="begin"),

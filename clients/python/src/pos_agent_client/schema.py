@@ -448,6 +448,14 @@ class Waits(TypedDict):
     signatureS: int
 
 
+class WebhookTest(TypedDict):
+    """The body of a test, which a person at the terminal asks for (`pos-front webhook test`)."""
+
+    data: dict[str, Any]
+    timestamp: str
+    type: Literal["test"]
+
+
 class AddOperatorBody(TypedDict):
     """AddOperatorBody"""
 

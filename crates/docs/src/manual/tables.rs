@@ -9,6 +9,7 @@ use pos_core::transaction::Outcome;
 use pos_gateway_model as parameter;
 use pos_reader::capability::Capability;
 use pos_reader::config::ReaderProtocol;
+use pos_till_api::steps::{RESET, STEPS};
 use pos_words::{Language, Words};
 use serde_json::Value;
 
@@ -214,6 +215,25 @@ fn parameters_of(operation: &Value) -> String {
     let body = &operation["requestBody"]["content"]["application/json"]["example"];
     let fields: Vec<String> = body.as_object().into_iter().flatten().map(|(name, _)| format!("\"{name}\"")).collect();
     if fields.is_empty() { query } else { format!("{query} {{{}}}", fields.join(",")) }
+}
+
+/// Returns the table of the events, and of the message that only webhooks know.
+pub(super) fn events() -> String {
+    let mut table = "| step | when | about | `sale` | webhooks by default |\n|---|---|---|---|---|\n".to_owned();
+    let yes = |is_so: bool| if is_so { "yes" } else { "no" };
+    for step in STEPS {
+        let by_webhooks = step.carries_sale || step.word == RESET;
+        let (when, about) = (cell(step.when), step.about.as_str());
+        let _ = writeln!(
+            table,
+            "| `{}` | {when} | {about} | {} | {} |",
+            step.word,
+            yes(step.carries_sale),
+            yes(by_webhooks)
+        );
+    }
+    table += "| `test` | `pos-front webhook test`; no event of the stream | webhook | no | only by that command |\n";
+    table
 }
 
 /// Returns the table of the fields of a transaction as tills see it.

@@ -12,6 +12,7 @@
 //! | `signing_in` | the cookie, and the rights of an operator's session |
 //! | `pairing` | codes, tokens, and the data that a paired till can see |
 //! | `webhooks` | receivers that hang, redirect and fail; order, signature and duplicates |
+//! | `callbacks` | the addresses that tills name for the events of a transaction |
 //! | `verbs` | the command line |
 //! | `logging` | the log in systemd's journal |
 
@@ -19,6 +20,7 @@
 
 mod away;
 mod browsers;
+mod callbacks;
 mod crowds;
 mod customer;
 mod first_boot;

@@ -128,6 +128,15 @@ impl Running {
         program.output().unwrap()
     }
 
+    /// Runs a verb like [`Self::verb`], while the tasks of the test continue.
+    #[allow(dead_code, reason = "for the tests before the real agent")]
+    pub(crate) async fn verb_beside(&self, arguments: &[&str]) -> Output {
+        let config = config(self.folder.path());
+        let mut program = Command::new(PROGRAM);
+        program.args(&arguments[..1]).args(["--config", config.to_str().unwrap()]).args(&arguments[1..]);
+        program.kill_on_drop(true).output().await.unwrap()
+    }
+
     /// Starts a verb that runs until it is dropped.
     #[allow(dead_code, reason = "for the tests before the real agent")]
     pub(crate) fn begin_verb(&self, arguments: &[&str]) -> Child {

@@ -217,6 +217,9 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Response<Body>
         }
         ("POST", "/v1/sales") => {
             let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+            if asked["reference"] == "busy" {
+                return problem(409, "busy");
+            }
             json_of(201, &json!({ "reference": asked["reference"], "state": "waiting-for-card" }))
         }
         ("POST", path) if path.ends_with("/cancel") => {

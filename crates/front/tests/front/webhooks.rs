@@ -208,3 +208,114 @@ async fn what_happened_while_the_front_was_killed_or_the_agent_was_away_comes_la
     drop(front);
     assert_eq!(ids, (1..=5).map(|n| format!("evt_e-{n}")).collect::<Vec<_>>());
 }
+
+/// Returns what a verb printed on standard output, and on standard error with its exit code.
+async fn told(front: &Running, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = front.verb_beside(arguments).await;
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// A test neither takes part in the order of the events nor in their counters.
+#[tokio::test]
+async fn a_test_is_one_signed_message_and_disturbs_no_event() {
+    let mut receiver = Receiver::begin(Mood::Fails).await;
+    let (front, agent, _) = front(&receiver, "").await;
+    agent.event("kasse-2", "ended");
+    receiver.attempts(1).await;
+    let (code, _, said) = told(&front, &["webhook", "test", "books"]).await;
+    assert_eq!(code, Some(65), "{said}");
+    assert!(
+        said.contains("webhook books: not accepted after ") && said.contains("500 Internal Server Error"),
+        "{said}"
+    );
+    let is_test = |one: &Delivery| one.headers["webhook-id"].to_str().unwrap().starts_with("test_");
+    assert_eq!(receiver.deliveries.borrow().iter().filter(|one| is_test(one)).count(), 1, "it is not sent again");
+    receiver.becomes(Mood::Takes);
+    let (code, said, wrong) = told(&front, &["webhook", "test", "books"]).await;
+    assert_eq!((code, wrong.as_str()), (Some(0), ""), "{said}");
+    assert!(said.starts_with("webhook books: accepted with status 204 after ") && said.ends_with(" ms\n"), "{said}");
+    let tests: Vec<Delivery> = receiver.deliveries.borrow().iter().filter(|one| is_test(one)).cloned().collect();
+    let said: Value = serde_json::from_slice(&tests[1].body).unwrap();
+    assert_eq!((&said["type"], &said["data"]), (&"test".into(), &json!({ "webhook": "books" })));
+    assert_ne!(tests[0].headers["webhook-id"], tests[1].headers["webhook-id"]);
+    let key = STANDARD.decode(&SECRET["whsec_".len()..]).unwrap();
+    let of = |name: &str| tests[1].headers[name].to_str().unwrap();
+    let body = std::str::from_utf8(&tests[1].body).unwrap();
+    let signed = format!("{}.{}.{body}", of("webhook-id"), of("webhook-timestamp"));
+    let signature = STANDARD.decode(of("webhook-signature").strip_prefix("v1,").unwrap()).unwrap();
+    hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, &key), signed.as_bytes(), &signature).unwrap();
+    agent.event("kasse-2", "ended");
+    let events = |ids: Vec<String>| ids.into_iter().filter(|id| id.starts_with("evt_")).collect::<Vec<_>>();
+    assert_eq!(events(receiver.taken(3).await), ["evt_e-1", "evt_e-2"]);
+    let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
+    assert!(status["webhooks"][0]["delivered"].as_u64().unwrap() <= 2, "{status}");
+}
+
+#[tokio::test]
+async fn a_webhook_has_one_test_at_a_time_and_an_unknown_one_is_named() {
+    let mut receiver = Receiver::begin(Mood::Hangs).await;
+    let (front, _agent, _) = front(&receiver, "").await;
+    let first = front.begin_verb(&["webhook", "test", "books"]);
+    receiver.attempts(1).await;
+    let (code, _, said) = told(&front, &["webhook", "test", "books"]).await;
+    assert!(code == Some(65) && said.contains("a test of the webhook books is under way"), "{said}");
+    // A person who does not wait for the first test may begin another one.
+    drop(first);
+    receiver.becomes(Mood::Takes);
+    let again = async { while told(&front, &["webhook", "test", "books"]).await.0 != Some(0) {} };
+    tokio::time::timeout(Duration::from_secs(60), again).await.expect("the first test has ended");
+    for verb in ["test", "list"] {
+        let (code, _, said) = told(&front, &["webhook", verb, "boks"]).await;
+        assert!(code == Some(65) && said.contains("no webhook \"boks\"; its webhooks: books"), "{said}");
+    }
+    let (code, _, said) = told(&front, &["webhook", "test", "books", "--callback", "https://till.example/pos/1"]).await;
+    assert!(code == Some(65) && said.contains("the webhook books may not send to this address"), "{said}");
+}
+
+#[tokio::test]
+async fn the_last_events_are_listed_with_what_became_of_them_and_without_the_url() {
+    let mut receiver = Receiver::begin(Mood::Fails).await;
+    let (front, agent, _) = front(&receiver, "").await;
+    agent.event("kasse-2", "ended");
+    receiver.attempts(2).await;
+    let listed = async || -> Value {
+        serde_json::from_str(&told(&front, &["webhook", "list", "books", "--json"]).await.1).unwrap()
+    };
+    // The receiver has got the second attempt before the front knows its answer.
+    let mut said = listed().await;
+    while said["webhooks"][0]["deliveries"][0]["attempts"].as_u64().unwrap() < 2 {
+        said = listed().await;
+    }
+    let first = &said["webhooks"][0]["deliveries"][0];
+    assert_eq!((&first["outcome"], &first["error"]), (&"retrying".into(), &"500 Internal Server Error".into()));
+    receiver.becomes(Mood::Takes);
+    let sale = json!({ "till": "kasse-2", "reference": "R/1", "receiptUrl": "https://shop.example/r/R%2F1" });
+    agent.event_of("kasse-2", "ended", sale);
+    receiver.taken(2).await;
+    while said["webhooks"][0]["deliveries"][1]["outcome"] != "delivered" {
+        said = listed().await;
+    }
+    let [first, second] = [0, 1].map(|at| said["webhooks"][0]["deliveries"][at].clone());
+    assert_eq!((&first["id"], &first["outcome"]), (&"evt_e-1".into(), &"delivered".into()));
+    assert_eq!(first["error"], "500 Internal Server Error", "the last error stays");
+    assert!(first["attempts"].as_u64().unwrap() >= 3, "{first}");
+    assert_eq!((&second["id"], &second["attempts"], &second["error"]), (&"evt_e-2".into(), &1.into(), &Value::Null));
+    assert!(second["answeredAt"].as_str().unwrap().ends_with('Z'), "{second}");
+    let (code, lines, _) = told(&front, &["webhook", "list"]).await;
+    assert_eq!(code, Some(0));
+    assert!(lines.lines().all(|line| line.chars().count() <= 79), "{lines}");
+    for part in ["books: 2 events", "when ", "delivered", "  evt_e-1  500 Internal Server Error", "  evt_e-2\n"] {
+        assert!(lines.contains(part), "{part} in\n{lines}");
+    }
+    for text in [lines, said.to_string()] {
+        assert!(!text.contains(&receiver.address) && !text.contains("COPY") && !text.contains("hook\""), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_needs_no_configuration() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_pos-front")).args(["webhook", "secret"]).output();
+    let said = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert!(said.starts_with("whsec_") && said.trim().len() == 50, "{said}");
+}
