@@ -2213,15 +2213,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `amount`: The amount cannot be charged. `currency`: The currency is unknown or not used by this terminal. `reference`: The reference is not valid. `not-possible`: The earlier transaction does not allow this request. `parameter`: A gateway parameter cannot be sent. `operator`: The operator name is not valid. */
-        "amount.currency.reference.not-possible.parameter.operator": {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `amount`: The amount cannot be charged. `reference`: The reference is not valid. `not-possible`: The earlier transaction does not allow this request. */
         "amount.reference.not-possible": {
             headers: {

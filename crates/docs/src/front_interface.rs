@@ -33,7 +33,16 @@ pub(crate) fn complete(mut document: Value) -> Value {
     }
     document["webhooks"] = webhooks();
     examples::add(&mut document);
+    without_unused(&mut document);
     document
+}
+
+/// Removes the shared refusals that no operation has any more, because the front adds its own to them.
+fn without_unused(document: &mut Value) {
+    let paths = document["paths"].to_string();
+    if let Some(responses) = document["components"]["responses"].as_object_mut() {
+        responses.retain(|name, _| paths.contains(&format!("\"#/components/responses/{name}\"")));
+    }
 }
 
 /// Adds the header for a callback address to the request that begins a transaction, with the front's refusals.
