@@ -18,8 +18,9 @@ export interface ServerEvent { id: string; event: string; data: string }
 
 /** Cuts a stream into events, wherever its parts are split. */
 export class EventParser {
-  /** The id of the last block, with or without an event. */
+  /** The id of the last whole block, with or without an event. The rest of a cut block comes again after it. */
   id: string;
+  #nextId: string;
   #decoder = new TextDecoder();
   #line = "";
   #afterReturn = false;
@@ -27,7 +28,7 @@ export class EventParser {
   #data: string[] = [];
   #size = 0;
 
-  constructor(id = "") { this.id = id; }
+  constructor(id = "") { this.id = this.#nextId = id; }
 
   push(part: Uint8Array): ServerEvent[] {
     const found: ServerEvent[] = [];
@@ -49,12 +50,13 @@ export class EventParser {
   #take(line: string, found: ServerEvent[]) {
     this.#bound(line.length);
     if (line === "") {
+      this.id = this.#nextId;
       if (this.#data.length) found.push({ id: this.id, event: this.#event || "message", data: this.#data.join("\n") });
       [this.#event, this.#data, this.#size] = ["", [], 0];
       return;
     }
     const [, field, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (field === "id" && !value.includes("\0")) this.id = value;
+    if (field === "id" && !value.includes("\0")) this.#nextId = value;
     if (field === "event") this.#event = value;
     if (field === "data") {
       this.#data.push(value);

@@ -13,7 +13,7 @@ const TEXT = [
   "data: one\r\ndata:two\r\nid: a-3\r\n\r\n",
   ":\rid: a-4\r\revent: x\rdata\r\r",
   "unknown: 1\nid: \0\ndata: {}\n\n",
-  "data: half",
+  "id: a-5\ndata: half",
 ].join("");
 const EXPECTED = [
   { id: "a-2", event: "present-card", data: progress("present-card") },
