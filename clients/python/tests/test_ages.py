@@ -119,5 +119,7 @@ def test_a_lost_answer_to_the_begin_charges_once(shop: Shop, line: Line, till: C
     shop.card()
     sale = till("sell", "6.00")
     assert (line.loses, sale["outcome"], sale["approvedAmount"]) == (0, "approved", "6.00")
+    # A second transaction would be the newest one, before its card is charged.
+    assert till("sales", order="newest", limit=1, take=1)[0]["reference"] == sale["reference"]
     charged = [(one["id"], one["amount"]) for one in shop.do("GET", "/ledger")[before:]]
     assert charged == [(sale["paymentId"], "6.00")]

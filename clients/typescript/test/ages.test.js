@@ -106,6 +106,9 @@ for (const isNewer of [true, false]) {
     one.loses = 1;
     const sale = await till.sell({ amount: "6.00" });
     assert.deepEqual([one.loses, sale.outcome, sale.approvedAmount], [0, "approved", "6.00"]);
+    // A second transaction would be the newest one, before its card is charged.
+    const { value: newest } = await till.sales({ order: "newest", limit: 1 }).next();
+    assert.equal(newest.reference, sale.reference);
     const charged = (await ledger()).slice(before).map(({ id, amount }) => [id, amount]);
     assert.deepEqual(charged, [[sale.paymentId, "6.00"]]);
   });

@@ -18,6 +18,8 @@ use crate::identity::{Identity, Pass};
 use crate::shown;
 use crate::source::Source;
 
+/// The largest number that the agent's interface takes. No entry has a greater one.
+const LAST_NUMBER: i64 = (1 << 53) - 1;
 /// The time between two looks at the agent.
 const LOOK: Duration = Duration::from_secs(10);
 /// The time between two messages of metrics.
@@ -247,7 +249,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         ends: SystemTime,
     ) -> Result<(), Lost> {
         // An answer without entries is short, and says which one is the last.
-        match self.source.entries(i64::MAX).await {
+        match self.source.entries(LAST_NUMBER).await {
             Ok(read) => self.learn(&read, cursor)?,
             Err(error) => tracing::warn!(%error, "the journal cannot be read"),
         }
