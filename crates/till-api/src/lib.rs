@@ -30,6 +30,10 @@ mod view;
 #[cfg(test)]
 mod description_tests;
 
+/// The greatest number in requests and answers: the greatest that JavaScript holds exactly (2^53 - 1). No number of the
+/// terminal becomes larger.
+pub const GREATEST_NUMBER: u64 = (1 << 53) - 1;
+
 pub use asked::{Ask, Request, Said};
 pub use begin::{Begin, Entry, Kind, OnSilence, Taken};
 pub use print_line::{Align, MOST_LINES, PrintCode, PrintLine, Style};

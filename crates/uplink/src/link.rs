@@ -18,8 +18,8 @@ use crate::identity::{Identity, Pass};
 use crate::shown;
 use crate::source::Source;
 
-/// The largest number that the agent's interface takes. No entry has a greater one.
-const LAST_NUMBER: i64 = (1 << 53) - 1;
+/// No entry has a greater number.
+const LAST_NUMBER: i64 = pos_till_api::GREATEST_NUMBER.cast_signed();
 /// The time between two looks at the agent.
 const LOOK: Duration = Duration::from_secs(10);
 /// The time between two messages of metrics.

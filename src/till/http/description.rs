@@ -501,7 +501,7 @@ fn with_times(properties: &mut Map<String, Value>) {
 
 /// The greatest number in each format.
 const LARGEST: &[(&str, u64)] =
-    &[("uint64", super::values::EXACT), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
+    &[("uint64", pos_till_api::GREATEST_NUMBER), ("uint32", u32::MAX as u64), ("uint16", u16::MAX as u64)];
 
 /// Returns the codes of an enumeration with their meanings, if the schema lists codes.
 fn words(choices: &Value) -> Option<Vec<(String, String)>> {

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, State};
 use pos_journal::ChainEntry;
+use pos_till_api::GREATEST_NUMBER;
 use serde::{Deserialize, Serialize};
 
 use super::api::{App, Route, routes};
 use super::asked::Parameters;
 use super::failure::Failure;
 use super::slots::Allowance;
-use super::values::EXACT;
 use crate::till::{Caller, Command, Verb};
 
 /// The number of entries in an answer: by default, and at most. An entry has about 1 KiB.
@@ -79,7 +79,7 @@ async fn list(
     }
     let after = i64::try_from(after)
         .ok()
-        .filter(|after| after.unsigned_abs() <= EXACT)
+        .filter(|after| after.unsigned_abs() <= GREATEST_NUMBER)
         .ok_or_else(|| Failure::malformed("after: send the number of an entry, or omit after").field("after"))?;
     let _reading = allowance.permit_to_read().await?;
     let found = app.ask(&permit, |reply| Command::ListEntries { after, limit, reply }).await??;

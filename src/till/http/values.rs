@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
 use pos_terms::transaction::SaleNumber;
+use pos_till_api::GREATEST_NUMBER;
 
 /// Accepts only a string, because a JSON number such as 12.34 may become an inexact binary fraction.
 pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -29,15 +30,12 @@ pub(super) fn amount_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     deserializer.deserialize_any(Text)
 }
 
-/// The greatest number that JavaScript holds exactly (2^53 - 1). No number of the terminal becomes larger.
-pub(super) const EXACT: u64 = (1 << 53) - 1;
-
-/// Accepts a transaction's number up to [`EXACT`], because the answer repeats it.
+/// Accepts a transaction's number up to [`GREATEST_NUMBER`], because the answer repeats it.
 pub(super) fn exact_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SaleNumber, D::Error> {
     let number = SaleNumber::deserialize(deserializer)?;
     match number.get() {
-        0..=EXACT => Ok(number),
-        _ => Err(D::Error::custom(format_args!("must be at most {EXACT}"))),
+        0..=GREATEST_NUMBER => Ok(number),
+        _ => Err(D::Error::custom(format_args!("must be at most {GREATEST_NUMBER}"))),
     }
 }
 
