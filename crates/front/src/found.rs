@@ -13,8 +13,7 @@
 //! | TXT `ca` | the SHA-256 fingerprint of the terminal's CA, for a till that already knows it |
 //! | A, AAAA | the addresses that the front listens on |
 //!
-//! The crate's thread answers queries and repeats nothing on its own. It keeps no record of other devices, because the
-//! front never searches.
+//! A thread of the crate answers the queries. The front never searches, so it asks for no records of other devices.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
