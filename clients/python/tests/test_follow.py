@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import threading
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
@@ -280,6 +281,15 @@ def slow(_: Any) -> Reply:
     return reply(sale("ended", outcome="approved"))
 
 
+@pytest.fixture
+def ctrl_c_interrupts() -> Iterator[None]:
+    """Handles Ctrl-C as in a terminal. A program that a shell has started in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c_interrupts")
 def test_ctrl_c_leaves_the_reference(fake: FakeTerminal) -> None:
     fake.replies = [reply(sale()), slow]
     timer = threading.Timer(0.5, lambda: signal.raise_signal(signal.SIGINT))
