@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::LARGEST;
+use crate::{LARGEST, MOST_KEYS};
 
 /// The greatest length of a text in a message, in characters.
 const LONGEST_TEXT: usize = 500;
@@ -52,6 +52,20 @@ pub struct State {
     /// The end of the uplink's certificate, in UTC (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_ends: Option<String>,
+    /// The nonce of this connection, which a command about money must contain. Absent if the agent takes no commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+    /// The greatest counter of each command key that was used, by the key's name (SHA-256 in hexadecimal).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, u64>,
+    /// The number of commands since the agent's start that no known key has signed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_signed: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A fault of a terminal, or a task for a person.
@@ -91,6 +105,9 @@ pub struct Info {
     /// The version of the reader's firmware.
     #[serde(default)]
     pub reader_firmware: String,
+    /// The kinds of commands that the terminal knows. Empty if it takes none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
 }
 
 /// Numbers of a terminal.
@@ -125,19 +142,20 @@ pub(crate) trait Bounded {
 impl Bounded for State {
     fn check(&self) -> Result<(), MessageError> {
         at_most(MOST_FAULTS, "faults", self.faults.len())?;
-        let texts =
-            [&self.boot, &self.hash].into_iter().chain(&self.at).chain(&self.journal).chain(&self.certificate_ends);
+        at_most(MOST_KEYS, "counters", self.counters.len())?;
+        let texts = [&self.boot, &self.hash].into_iter().chain(&self.at).chain(&self.journal);
+        let texts = texts.chain(&self.certificate_ends).chain(&self.nonce).chain(self.counters.keys());
         short(texts.chain(self.faults.iter().flat_map(|fault| [&fault.code, &fault.text])))
     }
 }
 
 impl Bounded for Info {
     fn check(&self) -> Result<(), MessageError> {
-        let Self { uplink, agent, terminal_id, merchant, currency, reader_model, reader_serial, reader_firmware } =
-            self;
-        at_most(MOST_FAULTS, "merchant", merchant.len())?;
+        at_most(MOST_FAULTS, "merchant", self.merchant.len())?;
+        at_most(MOST_FAULTS, "commands", self.commands.len())?;
+        let Self { uplink, agent, terminal_id, currency, reader_model, reader_serial, reader_firmware, .. } = self;
         let texts = [uplink, agent, terminal_id, currency, reader_model, reader_serial, reader_firmware];
-        short(texts.into_iter().chain(merchant))
+        short(texts.into_iter().chain(&self.merchant).chain(&self.commands))
     }
 }
 
@@ -154,11 +172,11 @@ impl Bounded for Ack {
     }
 }
 
-fn at_most(most: usize, field: &'static str, count: usize) -> Result<(), MessageError> {
+pub(crate) fn at_most(most: usize, field: &'static str, count: usize) -> Result<(), MessageError> {
     if count > most { Err(MessageError::TooMany { field, most }) } else { Ok(()) }
 }
 
-fn short<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), MessageError> {
+pub(crate) fn short<'a>(texts: impl IntoIterator<Item = &'a String>) -> Result<(), MessageError> {
     match texts.into_iter().any(|text| text.chars().count() > LONGEST_TEXT) {
         true => Err(MessageError::LongText),
         false => Ok(()),

@@ -1,4 +1,5 @@
-//! Topics: `pos/1/ORG/TERMINAL/CHANNEL`. The depth is fixed, so one pattern of an access list covers one channel.
+//! Topics: `pos/1/ORG/TERMINAL/CHANNEL`, and `pos/1/ORG/TERMINAL/CHANNEL/ID` for a command and its result. The depth of
+//! a channel is fixed, so one pattern of an access list covers one channel.
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,13 +70,34 @@ pub enum Channel {
     Metric,
     /// Down: the cursor.
     Ack,
+    /// Down: a signed command. The last level of its topic is the command's id.
+    Command,
+    /// Up: the result of a command, signed by the terminal. The last level of its topic is the command's id.
+    CommandResult,
+    /// Down: the signed settings that the terminal shall use.
+    Settings,
+    /// Down: the signed set of command keys that the terminal shall use.
+    Keys,
+    /// Up: which settings and keys the terminal uses, signed by the terminal.
+    Reported,
 }
 
 impl Channel {
     /// All channels.
-    pub const ALL: [Self; 5] = [Self::State, Self::Info, Self::Log, Self::Metric, Self::Ack];
+    pub const ALL: [Self; 10] = [
+        Self::State,
+        Self::Info,
+        Self::Log,
+        Self::Metric,
+        Self::Ack,
+        Self::Command,
+        Self::CommandResult,
+        Self::Settings,
+        Self::Keys,
+        Self::Reported,
+    ];
 
-    /// Returns the last level of the topic.
+    /// Returns the level of the topic that names the channel.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -84,19 +106,30 @@ impl Channel {
             Self::Log => "log",
             Self::Metric => "metric",
             Self::Ack => "ack",
+            Self::Command => "cmd",
+            Self::CommandResult => "cmd-result",
+            Self::Settings => "config",
+            Self::Keys => "keys",
+            Self::Reported => "reported",
         }
+    }
+
+    /// Returns whether the topic has the id of a command as its last level.
+    #[must_use]
+    pub fn has_id(self) -> bool {
+        matches!(self, Self::Command | Self::CommandResult)
     }
 
     /// Returns whether the terminal sends on this channel. On the others it receives.
     #[must_use]
     pub fn is_up(self) -> bool {
-        self != Self::Ack
+        !matches!(self, Self::Ack | Self::Command | Self::Settings | Self::Keys)
     }
 
     /// Returns whether the broker keeps the last message for those who come later.
     #[must_use]
     pub fn is_retained(self) -> bool {
-        matches!(self, Self::State | Self::Info | Self::Ack)
+        !matches!(self, Self::Log | Self::Metric | Self::Command | Self::CommandResult)
     }
 }
 
@@ -109,19 +142,44 @@ pub struct Topic {
     pub terminal: Id,
     /// What the message is about.
     pub channel: Channel,
+    /// The id of the command, if the channel has one.
+    pub id: Option<Id>,
 }
 
 impl Topic {
+    /// Creates the topic of a channel without an id.
+    #[must_use]
+    pub fn new(org: Id, terminal: Id, channel: Channel) -> Self {
+        Self { org, terminal, channel, id: None }
+    }
+
+    /// Creates the topic of a command or of its result.
+    #[must_use]
+    pub fn of_command(org: Id, terminal: Id, channel: Channel, id: Id) -> Self {
+        Self { org, terminal, channel, id: Some(id) }
+    }
+
     /// Returns the pattern that covers this channel of all terminals of an organisation.
     #[must_use]
     pub fn of_all(org: &Id, channel: Channel) -> String {
-        format!("{ROOT}/{org}/+/{}", channel.word())
+        format!("{ROOT}/{org}/+/{}{}", channel.word(), any_id(channel))
     }
+
+    /// Returns the pattern that covers this channel of one terminal.
+    #[must_use]
+    pub fn of_one(org: &Id, terminal: &Id, channel: Channel) -> String {
+        format!("{ROOT}/{org}/{terminal}/{}{}", channel.word(), any_id(channel))
+    }
+}
+
+fn any_id(channel: Channel) -> &'static str {
+    if channel.has_id() { "/+" } else { "" }
 }
 
 impl fmt::Display for Topic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{ROOT}/{}/{}/{}", self.org, self.terminal, self.channel.word())
+        write!(f, "{ROOT}/{}/{}/{}", self.org, self.terminal, self.channel.word())?;
+        self.id.as_ref().map_or(Ok(()), |id| write!(f, "/{id}"))
     }
 }
 
@@ -131,14 +189,18 @@ impl FromStr for Topic {
     fn from_str(text: &str) -> Result<Self, TopicError> {
         let levels = text.strip_prefix(ROOT).and_then(|rest| rest.strip_prefix('/'));
         let mut levels = levels.ok_or_else(|| TopicError::Shape(shortened(text)))?.split('/');
-        let (Some(org), Some(terminal), Some(word), None) =
-            (levels.next(), levels.next(), levels.next(), levels.next())
+        let (Some(org), Some(terminal), Some(word), id, None) =
+            (levels.next(), levels.next(), levels.next(), levels.next(), levels.next())
         else {
             return Err(TopicError::Shape(shortened(text)));
         };
         let channel = Channel::ALL.into_iter().find(|channel| channel.word() == word);
         let channel = channel.ok_or_else(|| TopicError::Channel(shortened(word)))?;
-        Ok(Self { org: org.parse()?, terminal: terminal.parse()?, channel })
+        if channel.has_id() != id.is_some() {
+            return Err(TopicError::Shape(shortened(text)));
+        }
+        let id = id.map(str::parse).transpose()?;
+        Ok(Self { org: org.parse()?, terminal: terminal.parse()?, channel, id })
     }
 }
 
@@ -170,7 +232,8 @@ mod tests {
     #[test]
     fn each_channel_has_its_topic_and_each_topic_is_read_again() {
         for channel in Channel::ALL {
-            let topic = Topic { org: "shop-1".parse().unwrap(), terminal: "t-0042".parse().unwrap(), channel };
+            let id = channel.has_id().then(|| "0f3a".parse().unwrap());
+            let topic = Topic { org: "shop-1".parse().unwrap(), terminal: "t-0042".parse().unwrap(), channel, id };
             assert_eq!(topic.to_string().parse(), Ok(topic));
         }
         let topic: Topic = "pos/1/shop-1/t-0042/log".parse().unwrap();
@@ -185,10 +248,14 @@ mod tests {
         {
             assert!(refused(text).contains("is not pos/1/ORGANISATION/TERMINAL/CHANNEL"), "{text}");
         }
-        assert_eq!(refused("pos/1/a/b/cmd"), "the channel \"cmd\" is not known");
+        assert_eq!(refused("pos/1/a/b/shell"), "the channel \"shell\" is not known");
+        for text in ["pos/1/a/b/cmd", "pos/1/a/b/ack/1", "pos/1/a/b/cmd/1/2"] {
+            assert!(refused(text).contains("is not pos/1/ORGANISATION/TERMINAL/CHANNEL"), "{text}");
+        }
         for name in ["", "+", "#", "A", "a b", "ä", &"x".repeat(65)] {
             assert!(refused(&format!("pos/1/{name}/b/log")).contains("is not 1 to 64"), "{name}");
             assert!(refused(&format!("pos/1/a/{name}/log")).contains("is not 1 to 64"), "{name}");
+            assert!(refused(&format!("pos/1/a/b/cmd/{name}")).contains("is not 1 to 64"), "{name}");
         }
     }
 

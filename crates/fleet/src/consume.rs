@@ -223,7 +223,7 @@ impl Consumer {
         for Position { terminal, journal, number, .. } in newest.into_values() {
             let Ok(terminal) = terminal.parse::<Id>() else { continue };
             self.told.insert((terminal.to_string(), journal.clone()));
-            let topic = Topic { org: self.org.clone(), terminal, channel: Channel::Ack };
+            let topic = Topic::new(self.org.clone(), terminal, Channel::Ack);
             match write(&Ack { journal, number, server: self.server.clone() }) {
                 Ok(ack) => connection.publish(&topic, ack).await?,
                 Err(error) => tracing::error!(%topic, %error, "a cursor cannot be written"),

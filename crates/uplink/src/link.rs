@@ -369,7 +369,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
     }
 
     fn topic(&self, channel: Channel) -> Topic {
-        Topic { org: self.place.org.clone(), terminal: self.place.terminal.clone(), channel }
+        Topic::new(self.place.org.clone(), self.place.terminal.clone(), channel)
     }
 }
 

@@ -38,6 +38,7 @@ pub fn info(status: &Value) -> Info {
         reader_model: text(&reader["model"]),
         reader_serial: text(&reader["serial"]),
         reader_firmware: text(&reader["firmware"]),
+        commands: Vec::new(),
     }
 }
 

@@ -66,7 +66,7 @@ async fn messages_that_are_not_read_end_the_connection_before_they_fill_the_memo
     let org: pos_fleet_terms::Id = ORG.parse().unwrap();
     server.subscribe([Topic::of_all(&org, Channel::Metric)]).await.unwrap();
     let terminal = client(&pki, &broker, "sim-0001", 100_000).await;
-    let topic = Topic { org, terminal: "sim-0001".parse().unwrap(), channel: Channel::Metric };
+    let topic = Topic::new(org, "sim-0001".parse().unwrap(), Channel::Metric);
     // A client that reads gets everything, however much it is.
     for _ in 0..20 {
         terminal.publish(&topic, vec![b' '; 40_000]).await.unwrap();

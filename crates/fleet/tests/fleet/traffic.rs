@@ -55,9 +55,7 @@ impl Traffic {
                         let up = Channel::ALL.into_iter().filter(|channel| channel.is_up());
                         let terminal: Id = terminal.parse().unwrap();
                         let org = org.clone();
-                        up.map(move |channel| {
-                            Topic { org: org.clone(), terminal: terminal.clone(), channel }.to_string()
-                        })
+                        up.map(move |channel| Topic::new(org.clone(), terminal.clone(), channel).to_string())
                     });
                     if connection.subscribe(topics).await.is_err() {
                         return;
