@@ -210,7 +210,13 @@ impl Consumer {
             }
             Channel::Info => round.infos.push((terminal, read(message.payload())?)),
             Channel::Metric => round.metrics.push((terminal, read(message.payload())?)),
-            Channel::Ack => return Err(Wrong::Down(channel)),
+            // `pos-fleet desk` reads the results and the reports.
+            Channel::Ack
+            | Channel::Command
+            | Channel::CommandResult
+            | Channel::Settings
+            | Channel::Keys
+            | Channel::Reported => return Err(Wrong::Down(channel)),
         }
         Ok(0)
     }
