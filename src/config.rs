@@ -13,6 +13,7 @@ mod check;
 mod close;
 mod counter;
 mod files;
+mod fleet;
 mod form;
 mod load;
 mod operators;
@@ -22,6 +23,7 @@ mod socket;
 
 pub use close::CloseOfDay;
 pub use counter::{Tips, Training};
+pub use fleet::{Fleet, FleetKey};
 pub use load::{Error, load, parse, read, reader_section};
 pub use operators::{Amounts, Operators};
 pub use pos_daemon::secret::{SecretError, key_credential, key_file, secret_credential, secret_file, secret_line};
@@ -74,6 +76,8 @@ pub struct Config {
     /// The operators at the counter.
     #[serde(default)]
     pub operators: Operators,
+    /// The fleet from which the terminal takes commands and settings. Without this section, it takes none.
+    pub fleet: Option<Fleet>,
 }
 
 /// The shop and its terminal.

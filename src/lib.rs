@@ -69,7 +69,10 @@ pub mod doctor;
 // The archive for remote support, without card data (`pos-agent doctor --bundle`).
 pub mod support;
 
-// ---- Secrets of operators
+// ---- Keys and secrets
+
+// The keys that may sign the fleet's commands and settings, and the check of signatures.
+pub mod fleet;
 
 // The digests of operators' PINs and tokens. The core contains the rules for them, but no cryptography.
 pub mod operator_secrets;

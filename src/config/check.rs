@@ -5,12 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use pos_daemon::settings::{
-    ConfigFault, FaultList, absolute, check, digits, ensure, fault, is_digits, is_made_of, within,
-};
+use pos_daemon::settings::{ConfigFault, FaultList, absolute, check, digits, ensure, fault, is_digits, within};
 
+use super::socket::till_name;
 use super::{Config, Journal, LOCAL, Location, Right, Terminal, Till, TillPeer, is_nameless};
-use super::{close, counter, files, operators, receipts};
+use super::{close, counter, files, fleet, operators, receipts};
 use pos_terms::money::{Amount, Currency};
 use pos_words::{Language, Words};
 
@@ -52,6 +51,9 @@ impl Config {
         close::check(&mut found, &self.close);
         counter::check(&mut found, self.tips.as_ref());
         operators::check(&mut found, &self.operators, Currency::from_code(&self.terminal.currency).ok());
+        if let Some(fleet) = &self.fleet {
+            fleet::check(&mut found, fleet, self);
+        }
         found.0
     }
 }
@@ -225,11 +227,6 @@ fn peer(found: &mut FaultList, n: usize, peer: &TillPeer) {
             (format!("{till} is not in tills"), "name only tills that are in tills".to_owned())
         }));
     }
-}
-
-fn till_name(key: &str, name: &str) -> Result<(), ConfigFault> {
-    let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 fn journal(found: &mut FaultList, journal: &Journal) {

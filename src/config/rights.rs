@@ -1,4 +1,4 @@
-//! The fourteen rights of callers, and the named sets of rights. `[[till.token]]`, `[[till.peer]]` and `[till.socket]`
+//! The fifteen rights of callers, and the named sets of rights. `[[till.token]]`, `[[till.peer]]` and `[till.socket]`
 //! give rights to callers. `till/rights.rs` lists the rights that each verb needs.
 
 use std::collections::BTreeSet;
@@ -38,11 +38,13 @@ pub enum Right {
     Journal,
     /// Service the terminal as a technician, for example to change the log level or to manage operators.
     Service,
+    /// Pass on the fleet's signed commands, settings and keys, and read what became of them.
+    Fleet,
 }
 
 impl Right {
     /// All rights, in the order of the manual.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Sale,
         Self::PreAuthorise,
         Self::Capture,
@@ -57,6 +59,7 @@ impl Right {
         Self::Read,
         Self::Journal,
         Self::Service,
+        Self::Fleet,
     ];
 
     /// Returns the word for the configuration.
@@ -77,6 +80,7 @@ impl Right {
             Self::Read => "read",
             Self::Journal => "journal",
             Self::Service => "service",
+            Self::Fleet => "fleet",
         }
     }
 
@@ -87,7 +91,8 @@ impl Right {
 }
 
 /// The rights for daily work. They do not include paying out, access to other tills or to payments unknown to this
-/// journal, and the authentication of stored cards. They include neither the journal's entries nor service.
+/// journal, and the authentication of stored cards. They include neither the journal's entries, service, nor what
+/// the fleet sends.
 const USUAL: [Right; 8] = [
     Right::Sale,
     Right::PreAuthorise,
@@ -265,6 +270,7 @@ mod tests {
                         | Right::ThreeDSecure
                         | Right::Journal
                         | Right::Service
+                        | Right::Fleet
                 );
                 assert_eq!(set.has(right), !off, "{name}: {right:?}");
             }

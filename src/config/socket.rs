@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use pos_daemon::settings::{ConfigFault, check, is_made_of};
+
 use super::Rights;
 
 /// The till of callers at the socket that act for no other till. It means the terminal itself.
@@ -21,6 +23,12 @@ const NOBODY: u32 = 65_534;
 #[must_use]
 pub fn is_nameless(uid: u32) -> bool {
     matches!(uid, NOBODY | u32::MAX)
+}
+
+/// Checks the name of a till.
+pub(super) fn till_name(key: &str, name: &str) -> Result<(), ConfigFault> {
+    let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 /// The Unix socket for the command line and for tills on the board.

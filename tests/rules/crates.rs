@@ -87,6 +87,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-core",
             "pos-daemon",
             "pos-first-boot",
+            "pos-fleet-terms",
             "pos-gateway",
             "pos-gateway-model",
             "pos-journal",

@@ -81,6 +81,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "words",
             "transaction",
             "operator_secrets",
+            "fleet",
         ],
     ),
     // It tests the agent's connections to the devices without an agent. From the agent it uses only the check of the
@@ -92,6 +93,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // It uses `card` and `emv` only to find card numbers.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
+    ("fleet", &["config"]),
     ("operator_secrets", &["counter"]),
     (
         "cli",
