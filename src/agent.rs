@@ -9,6 +9,7 @@
 //! | `devices` | reader, gateway and printers, each with its own state; the trainer replaces them in training mode |
 //! | `views` | a transaction, the status and the metrics, each computed from facts |
 //! | `tills`, `tasks` | the requests of tills, and the results of the agent's own tasks |
+//! | `fleet`, `restart` | the fleet's commands, and the restart when no card and no till waits |
 //! | all others | one module per subject: operators, closes, clock, limits, outdated journal copy, updates, the log |
 //!
 //! The agent decides nothing about money. The core's module `transaction` does.
@@ -20,6 +21,7 @@ mod counting;
 mod devices;
 mod earlier;
 mod engine;
+mod fleet;
 mod identity;
 mod journal_writer;
 mod limits;
@@ -27,6 +29,7 @@ mod log_level;
 mod old_copy;
 mod operators;
 mod refusals;
+mod restart;
 mod shop_time;
 mod start;
 mod surroundings;
@@ -57,9 +60,12 @@ use closes::CloseControl;
 use devices::Devices;
 use engine::Engine;
 use engine::open_transactions::OpenTransaction;
+use fleet::FleetControl;
 use log_level::LogControl;
 use old_copy::Beside;
 use refusals::RefusalLog;
+pub use restart::AgentEnd;
+use restart::RestartWanted;
 use start::Ends;
 pub use surroundings::{AnyBook, BoardClock, BookWrapper, LinkLook, Random, Surroundings};
 use training_mode::TrainingMode;
@@ -123,7 +129,7 @@ const LAST_PAPER: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns an [`Error`] only before the first transaction can begin. The agent handles later faults while it runs, and
 /// the status shows them.
-pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<AgentEnd, Error> {
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
@@ -138,8 +144,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<(
     if let Some(address) = served.address() {
         tracing::info!(%address, "tills are served");
     }
-    work(agent, ends, Some(served), systemd::Notify::from_env(), shutdown).await;
-    Ok(())
+    Ok(work(agent, ends, Some(served), systemd::Notify::from_env(), shutdown).await)
 }
 
 /// Runs like [`run`], but with the given surroundings and till channels. It binds no sockets.
@@ -151,10 +156,9 @@ pub async fn run_in(
     tills: Wires,
     config: Config,
     shutdown: impl Future<Output = ()>,
-) -> Result<(), Error> {
+) -> Result<AgentEnd, Error> {
     let (agent, ends) = start::start(config, surroundings, tills)?;
-    work(agent, ends, None, systemd::Notify::from_env(), shutdown).await;
-    Ok(())
+    Ok(work(agent, ends, None, systemd::Notify::from_env(), shutdown).await)
 }
 
 /// Runs the loop.
@@ -164,7 +168,7 @@ async fn work(
     tills: Option<Served>,
     notify: systemd::Notify,
     shutdown: impl Future<Output = ()>,
-) {
+) -> AgentEnd {
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
     notify.ready();
@@ -175,7 +179,14 @@ async fn work(
         agent.catch_up();
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
-            return end(agent, ends, tills).await;
+            end(agent, ends, tills).await;
+            return AgentEnd::Stopped;
+        }
+        if stopping.is_none() && agent.restarts_now() {
+            tracing::info!("the terminal is idle, and the agent restarts");
+            notify.stopping();
+            end(agent, ends, tills).await;
+            return AgentEnd::Restart;
         }
         let deadline = agent.next_deadline();
         tokio::select! {
@@ -248,6 +259,9 @@ struct Agent {
     training: TrainingMode,
     log: LogControl,
     refusals: RefusalLog,
+    fleet: FleetControl,
+    /// The restart that waits until the terminal is idle.
+    restart: Option<RestartWanted>,
     clock_watch: ClockWatch,
     /// The devices that answer this process, and those that answered the previous one.
     answered: Answered,
@@ -346,7 +360,8 @@ impl Agent {
         let far = clock.monotonic() + Duration::from_secs(3600);
         let probe = (reader.in_use_by.is_none() && !identity.trains()).then(|| gateway.due());
         let due = [sales.due(), reader.slot.due(), retry, old_copy.due(gateway), probe, self.log.due()];
-        clock.instant(due.into_iter().flatten().fold(far, Duration::min))
+        let due = due.into_iter().chain([self.restart_due()]);
+        clock.instant(due.flatten().fold(far, Duration::min))
     }
 
     #[allow(clippy::disallowed_methods, reason = "the agent is where the clock is asked")]

@@ -78,6 +78,9 @@ pub struct Config {
     pub operators: Operators,
     /// The fleet from which the terminal takes commands and settings. Without this section, it takes none.
     pub fleet: Option<Fleet>,
+    /// The file from which it was loaded.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// The shop and its terminal.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::till::{JournalState, Refused};
 use pos_core::counter::TryKey;
 use pos_core::transaction::Transaction;
-use pos_journal::{Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
+use pos_journal::{AcceptedCommand, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 use pos_words::{Message, Sentence};
 
@@ -111,6 +111,22 @@ impl JournalWriter {
 
     pub(super) fn count_pin_tries(&mut self, counts: &[(TryKey, u32)]) -> Result<(), pos_journal::Error> {
         self.book.count_pin_tries(counts)
+    }
+
+    pub(super) fn write_command(
+        &mut self,
+        command: &JudgedCommand,
+        accepted: Option<&AcceptedCommand>,
+    ) -> Result<(), pos_journal::Error> {
+        self.book.write_command(command, accepted)
+    }
+
+    pub(super) fn answer_command(&mut self, id: &str, answer: &str) -> Result<(), pos_journal::Error> {
+        self.book.answer_command(id, answer)
+    }
+
+    pub(super) fn forget_commands(&mut self, unix_ms: i64) -> Result<u64, pos_journal::Error> {
+        self.book.forget_commands(unix_ms)
     }
 
     pub(super) fn mark_reader(&mut self, reader: &KnownReader, unix_ms: i64) -> Result<(), pos_journal::Error> {

@@ -18,6 +18,7 @@ use super::devices::{
 };
 use super::engine::Engine;
 use super::engine::open_transactions::OpenTransactions;
+use super::fleet::FleetControl;
 use super::identity::{Ground, Identity};
 use super::journal_writer::JournalWriter;
 use super::limits::Limits;
@@ -110,6 +111,8 @@ pub(super) fn assemble(
         training: Default::default(),
         log: LogControl::new(clock),
         refusals: RefusalLog::default(),
+        fleet: FleetControl::new(&engine.config),
+        restart: None,
         clock_watch: ClockWatch::default(),
         answered,
         waiting_for_list: Vec::new(),
@@ -117,6 +120,9 @@ pub(super) fn assemble(
     };
     if !agent.engine.journal.is_barred() {
         agent.engine.resume(opened.unsettled);
+        if !trains {
+            agent.recover_commands();
+        }
     }
     Ok((agent, Ends { reader: from_reader, tasks: from_tasks, commands, printer: from_printer }))
 }

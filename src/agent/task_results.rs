@@ -12,6 +12,7 @@ use pos_terms::transaction::SaleNumber;
 
 use super::close_count::Counted;
 use super::counting::Counting;
+use super::fleet::ArchiveMade;
 
 /// The result of a task.
 pub(super) enum TaskResult {
@@ -52,6 +53,8 @@ pub(super) enum TaskResult {
         event: TrainingEvent,
     },
     Pin(Box<PinReckoned>),
+    /// The support archive that a command of the fleet asked for.
+    ArchiveMade(ArchiveMade),
     Listed {
         sales: Result<Vec<Transaction>, pos_journal::Error>,
         reply: oneshot::Sender<Result<Vec<SaleView>, Refused>>,

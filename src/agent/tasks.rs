@@ -45,6 +45,7 @@ impl Agent {
             TaskResult::Counted { page, counting } => self.counted(page, *counting),
             TaskResult::CloseCounted { counted } => self.close_counted(*counted),
             TaskResult::Played { sale, event } => self.played(sale, event),
+            TaskResult::ArchiveMade(made) => self.archive_made(made),
             TaskResult::Listed { sales, reply } => {
                 let sales = sales.map_err(refused_by_journal);
                 let _ = reply.send(sales.map(|sales| sales.iter().map(|sale| engine.facts().view(sale)).collect()));

@@ -69,6 +69,8 @@ impl Teller {
             active.card_until = None;
         }
         let order = active.order();
+        let is_of_fleet = order.by.as_ref().is_some_and(|by| by.fleet.is_some());
+        let text = if is_of_fleet { self.words.asked_by_fleet(&order.till, &text) } else { text };
         self.about((&order.till, &order.reference), word, text);
     }
 

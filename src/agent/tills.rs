@@ -122,6 +122,7 @@ impl Agent {
                 let _ = reply.send(self.log.change(level, lasts, &by));
             }
             Command::Operators(asked) => engine.operators.asked(&mut engine.journal, asked),
+            Command::Fleet(request) => self.fleet_asks(request),
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
@@ -352,6 +353,7 @@ impl Agent {
             clocks_differ: gateway.clocks_differ(),
             keys_run_out: reader.keys_run_out(),
             old_copy: self.engine.old_copy.attention(),
+            fleet_message: self.fleet.message(clock.monotonic()),
             busy: reader.in_use_by.is_some() || reader.awaits_amount(),
             logging: self.log.view(),
             health: self.answered.health(fault.map(|fault| words.tell(&fault.why)), self.answers()),

@@ -100,7 +100,7 @@ fn open(shop: &Engine) -> Result<Way, Error> {
         tokio::select! {
             // As after a power cut, open transactions are resumed when training starts again.
             _ = closed => {}
-            () = super::work(agent, ends, None, systemd::Notify::nobody(), forever) => {}
+            _ = super::work(agent, ends, None, systemd::Notify::nobody(), forever) => {}
         }
     });
     Ok(Way { commands, _open: open })
@@ -113,6 +113,8 @@ fn start_training(shop: &Engine, commands: mpsc::Receiver<Command>) -> Result<(A
     // The training agent does not even read the shop's certificate.
     (config.gateway.client_certificate_file, config.gateway.client_key_file) = (None, None);
     config.gateway.client_key_credential = None;
+    // The fleet gives no training transactions.
+    config.fleet = None;
     let (mut journal, opened) = Journal::open_for(&config.journal.path, Purpose::Training)?;
     journal.keep_days(Some(KEEP_DAYS));
     let nowhere = || std::io::Error::new(std::io::ErrorKind::NotConnected, "training mode has no gateway");

@@ -102,6 +102,8 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::NoConfirmationAwaited
         | ProblemType::NoReceiptYet
         | ProblemType::NoSuchOperator
+        | ProblemType::NoSuchCommand
+        | ProblemType::NoFleet
         | ProblemType::OperatorExists
         | ProblemType::TooManyOperators => Exit::Data,
         ProblemType::Busy
@@ -124,6 +126,7 @@ fn exit_of(problem: ProblemType) -> Exit {
         | ProblemType::SessionEnded
         | ProblemType::SupervisorNeeded
         | ProblemType::NotApproved
+        | ProblemType::NotSigned
         | ProblemType::NoSupervisor => Exit::NoPermission,
         ProblemType::Printer
         | ProblemType::Unauthorized

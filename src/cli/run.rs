@@ -1,13 +1,15 @@
 //! `pos-agent run`: runs the agent until a signal stops it.
 
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::Args;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::exit::{Exit, Stop};
-use crate::agent;
+use crate::agent::{self, AgentEnd};
 use crate::config::{self, Config, DEFAULT_PATH};
 use crate::till::{ProblemType, ProblemView};
 use pos_daemon::start_again::Starts;
@@ -57,7 +59,11 @@ impl Run {
         };
         let mut stopped = std::pin::pin!(stopped);
         let starts = Starts::of(&self.config);
-        let Err(stop) = self.serve(&starts, stopped.as_mut()).await else { return Ok(Exit::Success) };
+        let stop = match self.serve(&starts, stopped.as_mut()).await {
+            Ok(AgentEnd::Stopped) => return Ok(Exit::Success),
+            Ok(AgentEnd::Restart) => return start_again(),
+            Err(stop) => stop,
+        };
         let Some(again) = starts.failed(&stop.to_string()) else { return Err(stop) };
         let problem = serde_json::to_string(&cannot_start(&stop.to_string())).unwrap_or_default();
         let (notify, sockets) = (Notify::from_env(), Sockets::from_env().unwrap_or_default());
@@ -72,7 +78,7 @@ impl Run {
     }
 
     /// Serves until `stopped` completes. Returns an error only if the agent cannot start.
-    async fn serve(&self, starts: &Starts, stopped: impl Future<Output = ()>) -> Result<(), Stop> {
+    async fn serve(&self, starts: &Starts, stopped: impl Future<Output = ()>) -> Result<AgentEnd, Stop> {
         let config = config::load(&self.config)?;
         self.may_write_the_journal(&config)?;
         let terminal = config.terminal.id.clone();
@@ -108,6 +114,17 @@ impl Run {
         let begun = logging::begin(&level, &self.journal_socket, env!("CARGO_PKG_NAME"));
         begun.map_err(|error| Stop::new(Exit::Usage, format!("--log {error}")))
     }
+}
+
+/// Starts the program again. systemd does that for its service (`Restart=always`). Without systemd, the program
+/// replaces itself.
+fn start_again() -> Result<Exit, Stop> {
+    if std::env::var_os("NOTIFY_SOCKET").is_some() {
+        return Ok(Exit::Success);
+    }
+    let failed = |error: std::io::Error| Stop::new(Exit::Software, format!("the agent cannot start again: {error}"));
+    let program = std::env::current_exe().map_err(failed)?;
+    Err(failed(Command::new(program).args(std::env::args_os().skip(1)).exec()))
 }
 
 /// Returns the answer to each request while the agent cannot start. A sale that an earlier process took may stand, so

@@ -100,7 +100,7 @@ pub fn parse(text: &str, name: &Path) -> Result<Config, Error> {
 
 fn good(config: Option<Config>, faults: Vec<ConfigFault>, file: &Path) -> Result<Config, Error> {
     match config.filter(|_| faults.is_empty()) {
-        Some(config) => Ok(config),
+        Some(config) => Ok(Config { file: Some(file.to_owned()), ..config }),
         None => Err(Error::Faulty { file: file.to_owned(), faults }),
     }
 }

@@ -61,6 +61,7 @@ mod events;
 #[cfg(feature = "docs")]
 mod examples;
 mod failure;
+mod fleet;
 mod guard;
 mod lists;
 mod operators;

@@ -16,6 +16,7 @@ use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Taken, Who};
 
 mod closes;
+mod fleet;
 pub mod http;
 mod lines_to_print;
 mod operators;
@@ -33,6 +34,7 @@ mod totals;
 mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
+pub use fleet::{CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken};
 pub use lines_to_print::{LineAlign, LineCode, LineStyle, LineToPrint};
 pub use operators::{
     ApprovalView, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
@@ -283,6 +285,8 @@ pub enum Command {
     },
     /// A command about operators.
     Operators(OperatorCommand),
+    /// A request of the program that connects the terminal to its fleet.
+    Fleet(FleetRequest),
     /// Return the metrics as text for machines.
     Metrics {
         /// The text in OpenMetrics format.

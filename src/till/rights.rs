@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use crate::config::{self, LOCAL, Right, Rights, TillPeer, TillToken, is_nameless};
 use pos_core::counter::{Deed, Role, TokenDigest};
-use pos_terms::transaction::{Kind, OperatorName, Who};
+use pos_terms::transaction::{FleetAuthor, Kind, OperatorName, Who};
 use pos_words::{Message, Sentence};
 
 /// A caller: its identity, the tills for which it acts, and its rights.
@@ -63,6 +63,8 @@ enum WayIn {
     Token,
     Peer,
     Group,
+    /// A command of the fleet.
+    Fleet,
     /// The system does not report the user.
     Nameless,
     Root,
@@ -74,6 +76,19 @@ impl Caller {
     pub fn token(entry: &TillToken) -> Self {
         let who = Who { token: Some(entry.till.clone()), ..Who::default() };
         Self::new(WayIn::Token, who, vec![entry.till.clone()], entry.rights.clone(), entry.operator)
+    }
+
+    /// Returns the caller for a command of the fleet: with a till, that till with its rights. Without one, a technician
+    /// who may change the log level. `required` is true if operators must be signed in.
+    #[must_use]
+    pub fn fleet(by: FleetAuthor, till: Option<(String, Rights, bool)>, required: bool) -> Self {
+        let (tills, rights, operator) = match till {
+            Some((till, rights, operator)) => (vec![till], rights, operator),
+            None => (Vec::new(), Rights::from_iter([Right::Service]), false),
+        };
+        let who = Who { fleet: Some(by), ..Who::default() };
+        let caller = Self::new(WayIn::Fleet, who, tills, rights, operator);
+        caller.with(Presence { required, ..Presence::default() })
     }
 
     /// Returns the caller for a program at the Unix socket, based on its user. `own` is the user of the agent.
@@ -254,6 +269,9 @@ impl Caller {
 
     fn name(&self) -> Sentence {
         match &self.0.who {
+            Who { fleet: Some(by), .. } => {
+                Message::CallerTill.with("till", self.0.tills.first().unwrap_or(&by.key).as_str())
+            }
             Who { token: Some(till), .. } => Message::CallerTill.with("till", till.as_str()),
             Who { uid: Some(uid), .. } => Message::CallerUser.with("user", uid.to_string()),
             _ => Message::CallerNameless.into(),
@@ -267,6 +285,7 @@ impl Caller {
         match (self.0.way, token, uid) {
             (WayIn::Token, Some(till), _) => of(Message::KeyOfToken).with("till", till.as_str()),
             (WayIn::Peer, _, Some(uid)) => of(Message::KeyOfPeer).with("user", uid.to_string()),
+            (WayIn::Fleet, ..) => of(Message::KeyOfFleet).with("till", self.0.tills.join(", ")),
             (WayIn::Nameless, ..) | (_, _, None) => Message::KeyOfSocket.into(),
             (_, _, Some(uid)) => of(Message::KeyOfUser).with("user", uid.to_string()),
         }
@@ -321,6 +340,8 @@ pub enum Verb {
     Unlock,
     /// Add and remove operators, and set their PINs.
     ManageOperators,
+    /// Pass on what the fleet signs, and read what became of it.
+    PassFleet,
 }
 
 /// The rights that a verb needs.
@@ -368,6 +389,7 @@ impl Verb {
                 Needs::OneOf(&[Sale, PreAuthorise, Capture, Refund, Reverse, Credit, Read, Totals, Close, Service])
             }
             Self::ManageOperators => Needs::All(&[Service]),
+            Self::PassFleet => Needs::All(&[Right::Fleet]),
         }
     }
 
@@ -384,6 +406,8 @@ impl Verb {
             | Self::Totals
             | Self::Metrics
             | Self::ReadJournal
+            // The key that signed decides, not a person at the terminal.
+            | Self::PassFleet
             | Self::SignIn => Deed::Look,
             Self::Log => Deed::Service,
             Self::Settle => Deed::Settle,
@@ -407,7 +431,15 @@ impl Verb {
 
     /// Returns whether the verb is only for a person at the terminal. A stolen token could be used from elsewhere.
     fn only_at_the_socket(self) -> bool {
-        matches!(self, Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators | Self::ReadJournal)
+        matches!(
+            self,
+            Self::Settle
+                | Self::AskGateway
+                | Self::Log
+                | Self::ManageOperators
+                | Self::ReadJournal
+                | Self::PassFleet
+        )
     }
 }
 
@@ -610,7 +642,7 @@ mod tests {
         verbs.extend([Verb::Attend, Verb::Show, Verb::List, Verb::Receipt, Verb::Status, Verb::Listen, Verb::Totals]);
         verbs.push(Verb::TillsText);
         verbs.extend([Verb::Close, Verb::Metrics, Verb::Log, Verb::TypeAmount, Verb::Settle, Verb::AskGateway]);
-        verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators, Verb::ReadJournal]);
+        verbs.extend([Verb::SignIn, Verb::Unlock, Verb::ManageOperators, Verb::ReadJournal, Verb::PassFleet]);
         verbs
     }
 
@@ -673,8 +705,10 @@ mod tests {
                     (Verb::Close, Right::Close) => true,
                     (Verb::Log | Verb::Unlock | Verb::ManageOperators, Right::Service) => true,
                     (Verb::ReadJournal, Right::Journal) => true,
+                    (Verb::PassFleet, Right::Fleet) => true,
                     (Verb::SignIn, right) => {
-                        !matches!(right, Right::AnyTill | Right::UnknownPayment | Right::ThreeDSecure | Right::Journal)
+                        let reads_nothing = matches!(right, Right::AnyTill | Right::UnknownPayment | Right::Fleet);
+                        !reads_nothing && !matches!(right, Right::ThreeDSecure | Right::Journal)
                     }
                     (Verb::Show | Verb::List | Verb::Receipt | Verb::Status | Verb::Listen, Right::Read) => true,
                     _ => false,
@@ -809,6 +843,7 @@ mod tests {
             Verb::SignIn => (ANYTHING, false, "ncst"),
             Verb::Unlock => (ANYTHING, false, "--st"),
             Verb::ManageOperators => (Needs::All(&[Service]), true, "---t"),
+            Verb::PassFleet => (Needs::All(&[Right::Fleet]), true, "ncst"),
         }
     }
 

@@ -277,6 +277,8 @@ words! {
         ConfirmationAwaited = "confirmation-awaited",
         /// Tills with a token cannot connect.
         TillPortClosed = "till-port-closed",
+        /// A message from the fleet, for the people at the terminal.
+        FleetMessage = "fleet-message",
     }
 }
 

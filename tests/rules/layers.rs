@@ -93,7 +93,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // It uses `card` and `emv` only to find card numbers.
     ("support", &["card", "emv", "config", "journal"]),
     ("board", &[]),
-    ("fleet", &["config"]),
+    // It decides about a command with what the journal knows of it.
+    ("fleet", &["config", "journal"]),
     ("operator_secrets", &["counter"]),
     (
         "cli",

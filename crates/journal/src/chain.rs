@@ -217,6 +217,29 @@ pub(super) enum Mark {
         /// The author of the change.
         by: Who,
     },
+    /// A command of the fleet was accepted. It acts after this mark is on the disk.
+    FleetCommand {
+        /// The command's id.
+        id: String,
+        /// The kind, as a word.
+        kind: String,
+        /// SHA-256 of the signing key's bytes.
+        key: String,
+        /// The key's name.
+        key_name: String,
+        /// The counter of the key.
+        counter: u64,
+        /// The person or program that gave the command.
+        author: String,
+        /// SHA-256 of the signed document.
+        sha256: String,
+        /// The till, if the command concerns a transaction.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        till: Option<String>,
+        /// The till's reference of the transaction.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reference: Option<String>,
+    },
     /// Old transactions were removed.
     Pruned {
         /// The number of transactions.

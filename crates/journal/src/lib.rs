@@ -9,13 +9,14 @@
 //! |---|---|
 //! | `sale` | a transaction: its number, its key (the till and the reference), the earlier transaction that it refers to, and whether it is settled |
 //! | `step` | the records of one step of a transaction, as a JSON list; `id` combines the transaction's number and the step's position in it; `entry` and `chain` are the step's position and hash in the chain |
-//! | `mark` | an entry about the journal itself, chained like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change to the operators |
+//! | `mark` | an entry about the journal itself, chained like a step: begun, adopted, pruned, entered later, another reader, clock set back, close of day, a change to the operators, a command of the fleet |
 //! | `close` | the content of a close of day; its mark contains the hash of the content |
 //! | `gap` | entries that were removed, with the hash from which the chain continues |
 //! | `day` | a date on which transactions began, with the first of them: retention counts these dates |
 //! | `payment` | an id at the gateway: a transaction's own payment, its automatic reversal, or a payment that the journal does not know |
 //! | `program` | the program that uses the journal and the previous one, each with whether the reader and the gateway answered it; not part of the chain |
 //! | `operator`, `pin_try` | the operators and their PIN attempts, if there are operators; not part of the chain (`operators.rs`) |
+//! | `fleet_command`, `fleet_counter` | the fleet's commands with their answers, and the counters of its keys, if there were commands; not part of the chain (`fleet.rs`) |
 //! | `about` | the purpose of the journal (`purpose.rs`), and the format of the tables; `PRAGMA user_version` is the oldest format whose programs may use them (`open.rs`) |
 //!
 //! **The chain.** Steps and marks are entries in the order of their commits. Each has a hash over itself and the entry
@@ -42,6 +43,7 @@ mod closes;
 mod db;
 mod entries;
 mod export;
+mod fleet;
 mod housekeeping;
 mod inspect;
 mod known;
@@ -73,6 +75,7 @@ pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use entries::{ChainEntry, Content, Entries};
 pub use export::{Closing, ExportedTransaction};
+pub use fleet::{AcceptedCommand, JudgedCommand, UsedCounters};
 pub use inspect::{Inspection, LastClose, Sales, inspect, name_of};
 pub use known::OldCopyFound;
 pub use lock::is_held;

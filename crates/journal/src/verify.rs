@@ -183,7 +183,8 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                     | Mark::OperatorAdded { .. }
                     | Mark::OperatorRemoved { .. }
                     | Mark::OperatorPinSet { .. }
-                    | Mark::OperatorUnlocked { .. },
+                    | Mark::OperatorUnlocked { .. }
+                    | Mark::FleetCommand { .. },
                 )
                 | None => {}
             }

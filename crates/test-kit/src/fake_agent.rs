@@ -193,6 +193,8 @@ async fn play(
             }
             // The dropped sender reports that there is no answer.
             Command::Operators(asked) => drop(asked),
+            Command::Fleet(FleetRequest::Connect { reply }) => drop(reply.send(Err(FleetRefused::NoFleet))),
+            Command::Fleet(asked) => drop(asked),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::NoAmountWanted => {}

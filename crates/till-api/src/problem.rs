@@ -57,6 +57,7 @@ problems! {
     WrongPin = "wrong-pin", 401, "The name or the PIN is wrong";
     SessionEnded = "session-ended", 401, "No operator is signed in with this session";
     Forbidden = "forbidden", 403, "A right is missing";
+    NotSigned = "not-signed", 403, "No key of this terminal has signed this";
     OperatorRole = "operator-role", 403, "The signed-in operator's role does not allow this request";
     SupervisorNeeded = "supervisor-needed", 403, "A supervisor must confirm this command";
     NotApproved = "not-approved", 403, "No supervisor has confirmed this command";
@@ -64,6 +65,7 @@ problems! {
     NoSuchSale = "no-such-sale", 404, "No transaction has this reference";
     NoSuchClose = "no-such-close", 404, "There is no such close of day";
     NoSuchOperator = "no-such-operator", 404, "No operator has this name";
+    NoSuchCommand = "no-such-command", 404, "The terminal knows no command with this id";
     NotFound = "not-found", 404, "There is no such path";
     MethodNotAllowed = "method-not-allowed", 405, "This path does not support the method";
     NotAcceptable = "not-acceptable", 406, "The answer is available only in other formats";
@@ -75,6 +77,7 @@ problems! {
     NoConfirmationAwaited = "no-confirmation-awaited", 409, "This transaction is not waiting for the till's confirmation, or the till has already confirmed a different amount";
     NoReceiptYet = "no-receipt-yet", 409, "The transaction has no receipt yet";
     TrainingOff = "training-off", 409, "Training mode is switched off at this terminal";
+    NoFleet = "no-fleet", 409, "The terminal is in no fleet: its configuration has no section [fleet]";
     OperatorExists = "operator-exists", 409, "An operator with this name already exists";
     TooManyOperators = "too-many-operators", 409, "No more operators can be added";
     TooLarge = "too-large", 413, "The request is too large";

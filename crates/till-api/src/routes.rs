@@ -124,6 +124,11 @@ pub const ROUTES: &[ApiRoute] = {
         route(("GET", "/v1/journal", &["after", "limit"], AtOnce, List, Nobody)),
         route(("GET", "/v1/metrics", &[], AtOnce, Answer, Nobody)),
         route(("POST", "/v1/log-level", &[], AtOnce, Answer, Nobody)),
+        // These are for the program that connects the terminal to its fleet.
+        route(("POST", "/v1/fleet/connection", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/fleet/commands", &[], AtOnce, Answer, Nobody)),
+        route(("GET", "/v1/fleet/commands/{id}", &["wait-s"], Named, MayWait, Nobody)),
+        route(("GET", "/v1/fleet/commands/{id}/archive", &["part"], AtOnce, Answer, Nobody)),
     ]
 };
 

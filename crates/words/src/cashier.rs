@@ -52,6 +52,12 @@ impl Words {
         self.say(Message::WaitingForCard, &[("amount", &self.amount(amount))])
     }
 
+    /// Returns the text of a transaction in progress that a till of the fleet began, so that the cashier sees who asks.
+    #[must_use]
+    pub fn asked_by_fleet(&self, till: &str, text: &str) -> String {
+        self.say(Message::AskedByFleet, &[("till", till), ("text", text)])
+    }
+
     /// Returns the text for a signature that must be compared. If the till confirms afterwards, the text does not call
     /// the transaction approved.
     #[must_use]

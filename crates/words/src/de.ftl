@@ -45,6 +45,7 @@ nothing-forgotten = Karte nicht gelöscht
 ## Wie ein Vorgang steht, für das Kassenpersonal
 
 waiting-for-card = Bitte Karte für { $amount }
+asked-by-fleet = Zahlung von { $till } verlangt: { $text }
 waiting-for-card-to-store = Bitte Karte zum Speichern; es wird nichts belastet
 being-sent = Erfasst, wird gesendet
 reader-ready = Der Kartenleser ist bereit.
@@ -247,6 +248,7 @@ caller-user = der Benutzer { $user }
 caller-nameless = ein Benutzer, den das System nicht nennt,
 key-of-token = { $key } der [[till.token]] mit till = "{ $till }"
 key-of-peer = { $key } der [[till.peer]] mit uid = { $user }
+key-of-fleet = { $key } der [[fleet.key]] mit till = "{ $till }"
 key-of-user = { $key } einer [[till.peer]] mit uid = { $user }, oder für alle Benutzer des Sockets in rights von [till.socket]
 key-of-socket = rights von [till.socket]
 
@@ -399,6 +401,7 @@ attention-sale-left-alone = der Vorgang { $reference } der Kasse { $till } ist o
 attention-signature-awaited = der Vorgang { $reference } der Kasse { $till } wartet: seine Unterschrift vergleichen
 attention-confirmation-awaited = der Vorgang { $reference } wartet, bis die Kasse { $till } ihn bestätigt
 attention-till-port-closed = Kassen mit Token können sich nicht verbinden: { $why }
+attention-fleet-message = Nachricht von { $author }: { $text }
 left-as-training = er ist aus dem Schulungsmodus und hat kein Geld bewegt: nichts davon geht an das Gateway
 left-to-another-account = er begann mit einem anderen Konto beim Gateway (anderes entity-id in [gateway])
 left-to-another-terminal = er ist vom Terminal { $theirs }, und dies ist { $ours }: hier kann er nicht geklärt werden; id in [terminal] berichtigen, wenn dies { $theirs } ist

@@ -46,6 +46,7 @@ nothing-forgotten = card not deleted
 ## States of a transaction, for the cashier
 
 waiting-for-card = Waiting for a card to pay { $amount }
+asked-by-fleet = Payment asked by { $till }: { $text }
 waiting-for-card-to-store = Waiting for a card to store; nothing is charged
 being-sent = Recorded, being sent
 reader-ready = The card reader is ready.
@@ -248,6 +249,7 @@ caller-user = user { $user }
 caller-nameless = a user that the system does not name
 key-of-token = { $key } in the [[till.token]] table with till = "{ $till }"
 key-of-peer = { $key } in the [[till.peer]] table with uid = { $user }
+key-of-fleet = { $key } in the [[fleet.key]] table with till = "{ $till }"
 key-of-user = { $key } in a [[till.peer]] table with uid = { $user }, or rights in [till.socket] for all users of the socket
 key-of-socket = rights in [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = transaction { $reference } of till { $till } is open
 attention-signature-awaited = transaction { $reference } of till { $till } is waiting: compare the signature
 attention-confirmation-awaited = transaction { $reference } of till { $till } is waiting for the till to confirm the payment
 attention-till-port-closed = { $why }
+attention-fleet-message = Message from { $author }: { $text }
 left-as-training = it was made in training mode and moved no money: nothing is sent to the gateway
 left-to-another-account = it was begun with a different account at the gateway (a different entity-id in [gateway])
 left-to-another-terminal = terminal { $theirs } made it, and terminal { $ours } cannot resolve it; if this terminal is { $theirs }, correct id in [terminal]

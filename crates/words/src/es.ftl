@@ -46,6 +46,7 @@ nothing-forgotten = tarjeta no eliminada
 ## States of a transaction, for the cashier
 
 waiting-for-card = Esperando tarjeta para cobrar { $amount }
+asked-by-fleet = Pago pedido por { $till }: { $text }
 waiting-for-card-to-store = Esperando tarjeta para guardarla; no se cobra nada
 being-sent = Registrada, enviando
 reader-ready = El lector de tarjetas está listo.
@@ -248,6 +249,7 @@ caller-user = el usuario { $user }
 caller-nameless = un usuario que el sistema no identifica
 key-of-token = { $key } del [[till.token]] con till = "{ $till }"
 key-of-peer = { $key } del [[till.peer]] con uid = { $user }
+key-of-fleet = { $key } del [[fleet.key]] con till = "{ $till }"
 key-of-user = { $key } de un [[till.peer]] con uid = { $user }, o rights de [till.socket] para todos los usuarios del socket
 key-of-socket = rights de [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = la operación { $reference } de la caja { $till } es
 attention-signature-awaited = la operación { $reference } de la caja { $till } espera: compare su firma
 attention-confirmation-awaited = la operación { $reference } de la caja { $till } espera a que la caja confirme que la acepta
 attention-till-port-closed = las cajas con token no pueden conectarse: { $why }
+attention-fleet-message = Mensaje de { $author }: { $text }
 left-as-training = es del modo formación y no movió dinero: no se envía nada de ella a la pasarela
 left-to-another-account = se inició con otra cuenta en la pasarela (otro entity-id de [gateway])
 left-to-another-terminal = la hizo el terminal { $theirs }, y este es { $ours }: no se puede resolver desde aquí; corrija id de [terminal] si este es { $theirs }

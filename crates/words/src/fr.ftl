@@ -46,6 +46,7 @@ nothing-forgotten = carte non supprimée
 ## States of a transaction, for the cashier
 
 waiting-for-card = En attente d'une carte pour payer { $amount }
+asked-by-fleet = Paiement demandé par { $till } : { $text }
 waiting-for-card-to-store = En attente d'une carte à enregistrer ; rien n'est débité
 being-sent = Enregistré, envoi en cours
 reader-ready = Le lecteur de cartes est prêt.
@@ -248,6 +249,7 @@ caller-user = l'utilisateur { $user }
 caller-nameless = un utilisateur que le système ne nomme pas
 key-of-token = { $key } du [[till.token]] avec till = "{ $till }"
 key-of-peer = { $key } du [[till.peer]] avec uid = { $user }
+key-of-fleet = { $key } du [[fleet.key]] avec till = "{ $till }"
 key-of-user = { $key } d'un [[till.peer]] avec uid = { $user }, ou dans rights de [till.socket] pour tous les utilisateurs du socket
 key-of-socket = rights de [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = l'opération { $reference } de la caisse { $till } e
 attention-signature-awaited = l'opération { $reference } de la caisse { $till } attend : vérifiez la signature
 attention-confirmation-awaited = l'opération { $reference } attend que la caisse { $till } confirme qu'elle la valide
 attention-till-port-closed = les caisses à jeton ne peuvent pas se connecter : { $why }
+attention-fleet-message = Message de { $author } : { $text }
 left-as-training = elle est du mode école, sans mouvement d'argent : rien n'en est envoyé à la passerelle
 left-to-another-account = elle a été commencée avec un autre compte de la passerelle (autre entity-id de [gateway])
 left-to-another-terminal = elle vient du terminal { $theirs }, et ceci est { $ours } : impossible de la régulariser d'ici ; corrigez id de [terminal] si ceci est { $theirs }

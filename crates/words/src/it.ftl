@@ -46,6 +46,7 @@ nothing-forgotten = carta non eliminata
 ## States of a transaction, for the cashier
 
 waiting-for-card = In attesa della carta per pagare { $amount }
+asked-by-fleet = Pagamento chiesto da { $till }: { $text }
 waiting-for-card-to-store = In attesa della carta da memorizzare; nessun addebito
 being-sent = Registrata, invio in corso
 reader-ready = Il lettore di carte è pronto.
@@ -248,6 +249,7 @@ caller-user = l'utente { $user }
 caller-nameless = un utente che il sistema non indica
 key-of-token = { $key } del [[till.token]] con till = "{ $till }"
 key-of-peer = { $key } del [[till.peer]] con uid = { $user }
+key-of-fleet = { $key } del [[fleet.key]] con till = "{ $till }"
 key-of-user = { $key } di un [[till.peer]] con uid = { $user }, o in rights di [till.socket] per tutti gli utenti del socket
 key-of-socket = rights di [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = l'operazione { $reference } della cassa { $till } è
 attention-signature-awaited = l'operazione { $reference } della cassa { $till } è in attesa: confrontare la firma
 attention-confirmation-awaited = l'operazione { $reference } attende che la cassa { $till } confermi di accettarla
 attention-till-port-closed = le casse con token non possono collegarsi: { $why }
+attention-fleet-message = Messaggio di { $author }: { $text }
 left-as-training = è della modalità di prova e non ha mosso denaro: nulla viene inviato al gateway
 left-to-another-account = è stata avviata con un altro account presso il gateway (un altro entity-id in [gateway])
 left-to-another-terminal = è stata eseguita dal terminale { $theirs }, e questo è { $ours }: da qui non può essere chiarita; correggere id in [terminal] se questo è { $theirs }

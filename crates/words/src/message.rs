@@ -84,6 +84,8 @@ messages! {
 
     /// The agent waits for a card.
     WaitingForCard = "waiting-for-card" ["amount"],
+    /// The state of a transaction that a till of the fleet began.
+    AskedByFleet = "asked-by-fleet" ["till", "text"],
     /// The agent waits for a card to store.
     WaitingForCardToStore = "waiting-for-card-to-store",
     /// The transaction needs no card and is in progress.
@@ -379,6 +381,7 @@ messages! {
     /// A key of the configuration, in a till's entry.
     KeyOfToken = "key-of-token" ["key", "till"],
     KeyOfPeer = "key-of-peer" ["key", "user"],
+    KeyOfFleet = "key-of-fleet" ["key", "till"],
     KeyOfUser = "key-of-user" ["key", "user"],
     KeyOfSocket = "key-of-socket",
 
@@ -533,6 +536,7 @@ messages! {
     AttentionSignatureAwaited = "attention-signature-awaited" ["reference", "till"],
     AttentionConfirmationAwaited = "attention-confirmation-awaited" ["reference", "till"],
     AttentionTillPortClosed = "attention-till-port-closed" ["why"],
+    AttentionFleetMessage = "attention-fleet-message" ["author", "text"],
     LeftAsTraining = "left-as-training",
     LeftToAnotherAccount = "left-to-another-account",
     LeftToAnotherTerminal = "left-to-another-terminal" ["theirs", "ours"],

@@ -46,6 +46,7 @@ nothing-forgotten = kaart niet verwijderd
 ## States of a transaction, for the cashier
 
 waiting-for-card = Wacht op kaart voor { $amount }
+asked-by-fleet = Betaling gevraagd door { $till }: { $text }
 waiting-for-card-to-store = Wacht op kaart om op te slaan; er wordt niets afgeschreven
 being-sent = Vastgelegd, wordt verzonden
 reader-ready = De kaartlezer is gereed.
@@ -248,6 +249,7 @@ caller-user = gebruiker { $user }
 caller-nameless = een gebruiker die het systeem niet noemt
 key-of-token = { $key } van de [[till.token]] met till = "{ $till }"
 key-of-peer = { $key } van de [[till.peer]] met uid = { $user }
+key-of-fleet = { $key } van de [[fleet.key]] met till = "{ $till }"
 key-of-user = { $key } van een [[till.peer]] met uid = { $user }, of aan rights van [till.socket] voor alle gebruikers van de socket
 key-of-socket = rights van [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = transactie { $reference } van kassa { $till } staat 
 attention-signature-awaited = transactie { $reference } van kassa { $till } wacht: vergelijk de handtekening
 attention-confirmation-awaited = transactie { $reference } wacht tot kassa { $till } bevestigt dat die de betaling accepteert
 attention-till-port-closed = kassa's met een token kunnen geen verbinding maken: { $why }
+attention-fleet-message = Bericht van { $author }: { $text }
 left-as-training = dit is van de trainingsmodus en er is geen geld geboekt: er gaat niets van naar de gateway
 left-to-another-account = dit is gestart met een ander account bij de gateway (een andere entity-id in [gateway])
 left-to-another-terminal = dit is van terminal { $theirs }, en deze terminal is { $ours }: hier kan het niet worden opgelost; corrigeer id in [terminal] als dit { $theirs } is

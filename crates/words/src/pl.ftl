@@ -46,6 +46,7 @@ nothing-forgotten = nie usunięto karty
 ## States of a transaction, for the cashier
 
 waiting-for-card = Oczekiwanie na kartę, do zapłaty { $amount }
+asked-by-fleet = Płatności żąda { $till }: { $text }
 waiting-for-card-to-store = Oczekiwanie na kartę do zapisania; karta nie zostanie obciążona
 being-sent = Zarejestrowano, trwa wysyłanie
 reader-ready = Czytnik kart jest gotowy.
@@ -248,6 +249,7 @@ caller-user = użytkownik { $user }
 caller-nameless = użytkownik, którego system nie podaje,
 key-of-token = { $key } w [[till.token]] z till = "{ $till }"
 key-of-peer = { $key } w [[till.peer]] z uid = { $user }
+key-of-fleet = { $key } w [[fleet.key]] z till = "{ $till }"
 key-of-user = { $key } w [[till.peer]] z uid = { $user } albo rights w [till.socket] dla wszystkich użytkowników gniazda
 key-of-socket = rights w [till.socket]
 
@@ -400,6 +402,7 @@ attention-sale-left-alone = transakcja { $reference } kasy { $till } jest otwart
 attention-signature-awaited = transakcja { $reference } kasy { $till } czeka: porównać podpis
 attention-confirmation-awaited = transakcja { $reference } czeka, aż kasa { $till } potwierdzi jej przyjęcie
 attention-till-port-closed = kasy z tokenem nie mogą się połączyć: { $why }
+attention-fleet-message = Wiadomość od { $author }: { $text }
 left-as-training = pochodzi z trybu szkoleniowego, bez ruchu środków: nic z niej nie jest wysyłane do bramki
 left-to-another-account = rozpoczęto ją na innym koncie bramki (inne entity-id w [gateway])
 left-to-another-terminal = wykonał ją terminal { $theirs }, a to jest { $ours }: nie można jej tu wyjaśnić; poprawić id w [terminal], jeśli to jest { $theirs }

@@ -77,6 +77,9 @@ pub(in crate::agent) fn sale_view(words: &Words, sale: &Transaction, facts: Sale
     } else {
         standing(words, sale)
     };
+    // Who asks stands before what happens, until the transaction has ended.
+    let is_of_fleet = order.by.as_ref().is_some_and(|by| by.fleet.is_some());
+    let text = if is_of_fleet && outcome.is_none() { words.asked_by_fleet(&order.till, &text) } else { text };
     let approved = match sale.standing() {
         Standing::Ended(Outcome::Approved) => Some(sale.amount()),
         Standing::Ended(Outcome::PartiallyApproved { amount }) => Some(*amount),

@@ -211,6 +211,7 @@ pub(in crate::agent) fn message_of(code: Attention) -> Message {
         A::SignatureAwaited => M::AttentionSignatureAwaited,
         A::ConfirmationAwaited => M::AttentionConfirmationAwaited,
         A::TillPortClosed => M::AttentionTillPortClosed,
+        A::FleetMessage => M::AttentionFleetMessage,
     }
 }
 

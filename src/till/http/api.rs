@@ -12,6 +12,7 @@
 //! | `terminal` | the terminal: status, metrics, log, an amount typed at the reader, a till's own text |
 //! | `payments` | payments at the gateway |
 //! | `operators` | operators: list, add, remove, set a PIN, unlock |
+//! | `fleet` | the fleet's signed commands and their results |
 //! | `sessions` | the operator at the counter: sign in and out, and a supervisor's approval |
 //!
 //! The table in `till/rights.rs` lists the rights that each verb needs. A caller that lacks a right gets a 403 that
@@ -33,7 +34,7 @@ use super::failure::{Failure, tell};
 use super::guard::{Entrance, guard, in_json};
 use super::slots::count;
 use super::{
-    Stopped, closes, confirm, entries, events, lists, operators, payments, receipts, sales, sessions, terminal,
+    Stopped, closes, confirm, entries, events, fleet, lists, operators, payments, receipts, sales, sessions, terminal,
 };
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
@@ -99,6 +100,7 @@ const ROUTES: &[&[Route]] = &[
     events::ROUTES,
     payments::ROUTES,
     operators::ROUTES,
+    fleet::ROUTES,
     sessions::ROUTES,
 ];
 

@@ -116,7 +116,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     }
 }
 
-fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Failure> {
+/// Reads JSON. A refusal names the wrong field.
+pub(super) fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, Failure> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let read =
         serde_path_to_error::deserialize(&mut json).map_err(|error| match error.path().to_string().as_str() {

@@ -22,7 +22,7 @@ use super::sales::see_to;
 use super::values::amount_text;
 use crate::till::{Caller, Command, ProblemType, SaleView};
 use pos_terms::money::{Amount, Currency};
-use pos_terms::transaction::Taken;
+use pos_terms::transaction::{Reference, Taken};
 
 /// The verb for the till's confirmation.
 pub(super) const ROUTES: &[Route] = routes! {
@@ -44,7 +44,7 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct TakenRequest {
+pub(super) struct TakenRequest {
     /// The part that the till accepts.
     taken: TakenWord,
     /// The amount that the till accepts, such as `8.00`, if it is a part. It must be less than the approved amount.
@@ -88,10 +88,30 @@ async fn confirm(
     Parameters(query): Parameters<SaleQuery>,
     JsonBody(said): JsonBody<TakenRequest>,
 ) -> Result<Json<SaleView>, Failure> {
+    confirm_of(&app, &caller, query, reference, said).await.map(Json)
+}
+
+async fn confirm_of(
+    app: &App,
+    caller: &Caller,
+    query: SaleQuery,
+    reference: Reference,
+    said: TakenRequest,
+) -> Result<SaleView, Failure> {
     let training = query.training;
-    let (permit, till) = see_to(&app, &caller, query, &reference).await?;
+    let (permit, till) = see_to(app, caller, query, &reference).await?;
     // A card transaction is in the terminal's currency.
     let taken = said.taken(app.currency)?;
     let by = caller.who().clone();
-    Ok(Json(app.ask_of(training, &permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??))
+    Ok(app.ask_of(training, &permit, |reply| Command::Confirm { till, reference, taken, by, reply }).await??)
+}
+
+/// Confirms a transaction of the caller's only till.
+pub(super) async fn confirm_for(
+    app: &App,
+    caller: &Caller,
+    reference: Reference,
+    said: TakenRequest,
+) -> Result<SaleView, Failure> {
+    confirm_of(app, caller, SaleQuery { till: None, training: false }, reference, said).await
 }

@@ -138,6 +138,34 @@ pub(super) fn status() -> Value {
     })
 }
 
+/// The begin of a connection to the fleet.
+pub(super) fn fleet_connection() -> Value {
+    json!({
+        "nonce": "5f0c7d1e9a4b4c7e8d2a6b3f1c9e0d7a",
+        "counters": { ("9f".repeat(32)): 17 },
+        "notSigned": 0,
+        "commands": ["sale", "cancel", "confirm", "message", "archive", "restart", "log-level"],
+    })
+}
+
+/// A signed command. Its signature is one of no key.
+pub(super) fn fleet_envelope() -> Value {
+    json!({
+        "payloadType": "application/vnd.pos-agent.command+json",
+        "payload": "eyJ2IjoxfQ==",
+        "signatures": [{ "keyid": "9f".repeat(32), "sig": "AAAA" }],
+    })
+}
+
+/// The result of a command that has begun a sale.
+pub(super) fn fleet_result() -> Value {
+    json!({
+        "id": "5f0c7d1e", "command": "3c".repeat(32), "code": "refused",
+        "text": "Another transaction is in progress", "at": "2026-11-20T10:00:07Z",
+        "body": { "code": "busy", "status": 409 },
+    })
+}
+
 /// Entries of the journal: the last of a range of removed ones, a close of day, and the end of a sale.
 pub(super) fn entries() -> Value {
     let (before, hash) = ("9f".repeat(32), "3c".repeat(32));

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::api::App;
 use crate::till::{ConfirmedView, Denied, ProblemType, ProblemView, Refused};
-use pos_words::Sentence;
+use pos_words::{Sentence, Words};
 
 /// A refusal. The `detail` of its view is empty until [`tell`] sets it.
 #[derive(Clone, Debug)]
@@ -61,6 +61,13 @@ impl Failure {
     pub(super) fn asking_for(mut self, command: Option<ConfirmedView>) -> Self {
         self.view.to_confirm = command;
         self
+    }
+
+    /// Returns the body of the refusal, in the terminal's language.
+    pub(super) fn into_view(self, words: &Words) -> ProblemView {
+        let Self { detail, mut view, .. } = self;
+        view.detail = shown(&words.tell(&detail));
+        *view
     }
 
     /// Sets the transaction that the refusal concerns.
@@ -156,9 +163,8 @@ impl IntoResponse for Failure {
 
 /// Writes the body of a refusal, in the terminal's language.
 pub(super) async fn tell(State(app): State<Arc<App>>, mut response: Response) -> Response {
-    let Some(Failure { detail, mut view, .. }) = response.extensions_mut().remove() else { return response };
-    view.detail = shown(&app.words.tell(&detail));
-    *response.body_mut() = Json(*view).into_response().into_body();
+    let Some(failure) = response.extensions_mut().remove::<Failure>() else { return response };
+    *response.body_mut() = Json(failure.into_view(&app.words)).into_response().into_body();
     response.headers_mut().insert(header::CONTENT_TYPE, PROBLEM_JSON);
     response
 }

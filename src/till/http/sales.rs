@@ -108,7 +108,7 @@ pub(super) const ROUTES: &[Route] = routes! {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct SaleRequest {
+pub(super) struct SaleRequest {
     /// The till's own reference. A repeated request with the same reference returns the same transaction, and never
     /// begins a second one.
     #[cfg_attr(feature = "docs", schemars(length(min = 1, max = 64), regex(pattern = "^[!-~]([ -~]*[!-~])?$")))]
@@ -164,6 +164,13 @@ struct SaleRequest {
     /// Further parameters for the gateway, with flat names or nested.
     #[serde(default)]
     parameters: serde_json::Map<String, serde_json::Value>,
+}
+
+impl SaleRequest {
+    /// Returns whether a training transaction is asked for.
+    pub(super) fn is_training(&self) -> bool {
+        self.training.is_some()
+    }
 }
 
 /// A tip: the word `ask`, or an amount.
@@ -226,13 +233,25 @@ async fn begin(
     Parameters(TillQuery { till }): Parameters<TillQuery>,
     JsonBody(asked): JsonBody<SaleRequest>,
 ) -> Result<Response, Failure> {
+    let sale = begin_for(&app, caller, till, asked).await?;
+    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
+    Ok((status, Json(sale)).into_response())
+}
+
+/// Begins a transaction for a caller, or returns the one that already has the reference.
+pub(super) async fn begin_for(
+    app: &App,
+    caller: Caller,
+    till: Option<String>,
+    asked: SaleRequest,
+) -> Result<SaleView, Failure> {
     let caller = match &asked.operator {
         Some(name) => caller.with_stated(credentials::stated(name)?)?,
         None => caller,
     };
     let permit = caller.may(Verb::Begin(asked.kind))?;
     let (training, named) = (asked.training.is_some(), asked.of.is_some());
-    let wanted = wanted(&app, &permit, permit.own(till)?, asked)?;
+    let wanted = wanted(app, &permit, permit.own(till)?, asked)?;
     let sale = app.ask_of(training, &permit, |reply| Command::Begin { wanted: Box::new(wanted), reply }).await?;
     if let (Err(Refused::NoSuchSale { till, reference }), true) = (&sale, named)
         && app.show(!training, &permit, till, reference).await.is_ok()
@@ -245,9 +264,7 @@ async fn begin(
         let detail = format!("{reference} is {is}; real and training transactions cannot refer to each other: {wants}");
         return Err(Failure::new(ProblemType::NotPossible, detail).field("of"));
     }
-    let sale = sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?;
-    let status = if sale.replayed { StatusCode::OK } else { StatusCode::CREATED };
-    Ok((status, Json(sale)).into_response())
+    Ok(sale.map_err(|refused| refused.told_to(|till| permit.hears(till)))?)
 }
 
 /// Converts a till's request to the command language.
@@ -437,11 +454,26 @@ async fn cancel(
     Parameters(query): Parameters<SaleQuery>,
     JsonBody(Nothing {}): JsonBody<Nothing>,
 ) -> Result<Json<CancelView>, Failure> {
+    cancel_of(&app, &caller, query, reference).await.map(Json)
+}
+
+async fn cancel_of(
+    app: &App,
+    caller: &Caller,
+    query: SaleQuery,
+    reference: Reference,
+) -> Result<CancelView, Failure> {
     let training = query.training;
-    let (permit, till) = see_to(&app, &caller, query, &reference).await?;
+    let (permit, till) = see_to(app, caller, query, &reference).await?;
     let by = caller.who().clone();
-    let sale = app.ask_of(training, &permit, |reply| Command::Cancel { till, reference, by, reply }).await??;
-    Ok(Json(sale.into()))
+    let sale: Result<SaleView, Refused> =
+        app.ask_of(training, &permit, |reply| Command::Cancel { till, reference, by, reply }).await?;
+    Ok(sale?.into())
+}
+
+/// Cancels a transaction of the caller's only till.
+pub(super) async fn cancel_for(app: &App, caller: &Caller, reference: Reference) -> Result<CancelView, Failure> {
+    cancel_of(app, caller, SaleQuery { till: None, training: false }, reference).await
 }
 
 /// The operator's decision about the signature.

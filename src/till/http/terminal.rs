@@ -244,7 +244,7 @@ enum WantedLevel {
 #[derive(Deserialize)]
 #[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct LogRequest {
+pub(super) struct LogRequest {
     /// The level. `usual` is the level that the agent started with.
     level: WantedLevel,
     /// The number of seconds for which the level lasts. The default is an hour.
@@ -256,8 +256,17 @@ struct LogRequest {
 async fn log_level(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    JsonBody(LogRequest { level, for_s }): JsonBody<LogRequest>,
+    JsonBody(asked): JsonBody<LogRequest>,
 ) -> Result<Json<Option<LogView>>, Failure> {
+    log_level_for(&app, &caller, asked).await.map(Json)
+}
+
+/// Changes the log level for a caller.
+pub(super) async fn log_level_for(
+    app: &App,
+    caller: &Caller,
+    LogRequest { level, for_s }: LogRequest,
+) -> Result<Option<LogView>, Failure> {
     let permit = caller.may(Verb::Log)?;
     let for_s = for_s.unwrap_or(LOG_FOR_S);
     if !(1..=LOG_FOR_MOST_S).contains(&for_s) {
@@ -270,5 +279,5 @@ async fn log_level(
         WantedLevel::Trace => Some(LogLevel::Trace),
     };
     let (lasts, by) = (Duration::from_secs(for_s), caller.who().clone());
-    Ok(Json(app.ask(&permit, |reply| Command::Log { level, lasts, by, reply }).await??))
+    Ok(app.ask(&permit, |reply| Command::Log { level, lasts, by, reply }).await??)
 }

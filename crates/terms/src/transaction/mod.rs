@@ -183,13 +183,27 @@ pub struct Who {
     /// The till's own cashier, as named by the till. No PIN was checked here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stated_operator: Option<String>,
+    /// The fleet's command that made the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetAuthor>,
+}
+
+/// The origin of a command of the fleet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "docs", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FleetAuthor {
+    /// The name of the key that signed the command.
+    pub key: String,
+    /// The person or program that gave the command, as the command states.
+    pub author: String,
 }
 
 impl Who {
     /// Returns only the till or the user, without the person.
     #[must_use]
     pub fn without_person(&self) -> Self {
-        Self { token: self.token.clone(), uid: self.uid, ..Self::default() }
+        Self { token: self.token.clone(), uid: self.uid, fleet: self.fleet.clone(), ..Self::default() }
     }
 
     /// Returns the name of the person at the counter: the operator, or else the cashier that the till names.
@@ -201,10 +215,11 @@ impl Who {
 
 impl fmt::Display for Who {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.token, self.uid) {
-            (Some(till), _) => write!(f, "the token of till {till}"),
-            (None, Some(uid)) => write!(f, "user {uid}"),
-            (None, None) => f.write_str("a user that the system did not name"),
+        match (&self.fleet, &self.token, self.uid) {
+            (Some(FleetAuthor { key, author }), ..) => write!(f, "{author} with the fleet's key {key}"),
+            (None, Some(till), _) => write!(f, "the token of till {till}"),
+            (None, None, Some(uid)) => write!(f, "user {uid}"),
+            (None, None, None) => f.write_str("a user that the system did not name"),
         }?;
         if let Some(operator) = &self.operator {
             write!(f, ", operator {operator}")?;

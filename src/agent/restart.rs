@@ -1,0 +1,73 @@
+//! A restart as soon as the terminal is idle: no card and no till waits. An unconfirmed transaction does not hold it up,
+//! because the next start continues with it. After its deadline, the restart is given up and never forced.
+
+use std::time::Duration;
+
+use pos_fleet_terms::Id;
+use pos_core::transaction::Standing;
+
+use super::Agent;
+use super::engine::open_transactions::OpenTransaction;
+
+/// How the agent's loop ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentEnd {
+    /// It was told to stop.
+    Stopped,
+    /// It shall start again.
+    Restart,
+}
+
+/// A wanted restart.
+#[derive(Clone, Debug)]
+pub(super) struct RestartWanted {
+    /// The time of the process at which it is given up.
+    pub(super) until: Duration,
+    /// The command that asked for it.
+    pub(super) command: Option<Id>,
+}
+
+impl Agent {
+    /// Restarts the agent as soon as it is idle. A later wish replaces one that waits.
+    pub(super) fn restart_when_idle(&mut self, wanted: RestartWanted) {
+        if let Some(command) = self.restart.replace(wanted).and_then(|before| before.command) {
+            self.was_not_idle(&command);
+        }
+    }
+
+    /// Returns whether the agent restarts now. Gives up a restart whose deadline has passed.
+    pub(super) fn restarts_now(&mut self) -> bool {
+        let Some(wanted) = &self.restart else { return false };
+        if self.is_idle() {
+            return true;
+        }
+        if wanted.until <= self.engine.clock.monotonic() {
+            let given_up = self.restart.take();
+            tracing::warn!("the agent was not idle in time, and does not restart");
+            if let Some(command) = given_up.and_then(|wanted| wanted.command) {
+                self.was_not_idle(&command);
+            }
+        }
+        false
+    }
+
+    /// Returns the time at which a wanted restart is given up.
+    pub(super) fn restart_due(&self) -> Option<Duration> {
+        self.restart.as_ref().map(|wanted| wanted.until)
+    }
+
+    /// Returns whether no card and no till waits.
+    pub(super) fn is_idle(&self) -> bool {
+        let reader = &self.engine.devices.reader;
+        let waits = |active: &OpenTransaction| {
+            matches!(
+                active.sale().standing(),
+                Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::AwaitingTill { .. }
+            )
+        };
+        reader.in_use_by.is_none()
+            && !reader.awaits_amount()
+            && reader.slot.next().is_none()
+            && !self.engine.sales.iter().any(waits)
+    }
+}
