@@ -23,6 +23,7 @@ pub mod printer_status;
 pub mod reader_script;
 pub mod reconcile_csv;
 mod recording;
+pub mod signed_command;
 pub mod till_requests;
 pub mod timetable;
 pub mod tlv;
@@ -49,6 +50,7 @@ pub const TARGETS: &[Target] = &[
     ("printer_status", printer_status::holds),
     ("reader_script", reader_script::holds),
     ("reconcile_csv", reconcile_csv::holds),
+    ("signed_command", signed_command::holds),
     ("till_requests", till_requests::holds),
     ("timetable", timetable::holds),
     ("tlv", tlv::holds),

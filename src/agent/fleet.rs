@@ -92,7 +92,10 @@ impl FleetControl {
         self.not_signed += 1;
         if self.logged_at.is_none_or(|at| now.saturating_sub(at) >= LOG_AGAIN) {
             self.logged_at = Some(now);
-            tracing::warn!(count = self.not_signed, "the fleet sent a document that no key of this terminal has signed");
+            tracing::warn!(
+                count = self.not_signed,
+                "the fleet sent a document that no key of this terminal has signed"
+            );
         }
     }
 }
@@ -120,7 +123,8 @@ impl Agent {
         let random = (self.engine.random)().map_err(|error| FleetRefused::Journal(error.to_string()))?;
         let nonce = hex::encode(random);
         let book = self.engine.journal.book();
-        let counters = self.fleet.keys.all().iter().map(|key| Ok((key.id.clone(), book.used_counters(&key.id)?.highest)));
+        let counters =
+            self.fleet.keys.all().iter().map(|key| Ok((key.id.clone(), book.used_counters(&key.id)?.highest)));
         let counters = counters.collect::<Result<BTreeMap<_, _>, pos_journal::Error>>().map_err(by_journal)?;
         self.fleet.nonce = Some(nonce.clone());
         let commands = CommandKind::ALL.iter().map(|kind| kind.word().to_owned()).collect();
@@ -143,8 +147,7 @@ impl Agent {
         let known = book.command(asked.command.id.as_str()).map_err(by_journal)?;
         let unix_ms = self.engine.clock.local().map(|local| local.timestamp_millis());
         let now = JudgingNow { unix_ms, nonce: self.fleet.nonce.as_deref() };
-        let verdict =
-            judge(&asked, &signers, &place, known, now, |key| book.used_counters(key)).map_err(by_journal)?;
+        let verdict = judge(&asked, &signers, &place, known, now, |key| book.used_counters(key)).map_err(by_journal)?;
         match verdict {
             Verdict::Elsewhere => Ok(self.plain(&asked, CommandCode::WrongTerminal)),
             Verdict::IdTaken => Ok(self.plain(&asked, CommandCode::IdTaken)),
@@ -288,11 +291,9 @@ impl Agent {
             CommandEnd::Malformed(text) => {
                 CommandResult { text: Some(text), ..self.result(&stored, CommandCode::Malformed) }
             }
-            CommandEnd::Refused { text, problem } => CommandResult {
-                text: Some(text),
-                body: problem,
-                ..self.result(&stored, CommandCode::Refused)
-            },
+            CommandEnd::Refused { text, problem } => {
+                CommandResult { text: Some(text), body: problem, ..self.result(&stored, CommandCode::Refused) }
+            }
         };
         self.answer(result)
     }
@@ -453,7 +454,8 @@ impl Content {
                 }
             }
             CommandKind::Archive | CommandKind::Restart => {
-                let is_empty = command.body.is_null() || command.body.as_object().is_some_and(serde_json::Map::is_empty);
+                let is_empty =
+                    command.body.is_null() || command.body.as_object().is_some_and(serde_json::Map::is_empty);
                 if is_empty { Ok(Self::default()) } else { Err("the body must be empty".to_owned()) }
             }
             CommandKind::LogLevel => Ok(Self::default()),

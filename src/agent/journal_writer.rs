@@ -6,7 +6,10 @@ use std::time::Duration;
 use crate::till::{JournalState, Refused};
 use pos_core::counter::TryKey;
 use pos_core::transaction::Transaction;
-use pos_journal::{AcceptedCommand, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn};
+use pos_journal::{
+    AcceptedCommand, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack,
+    SoldMark, SoldOn,
+};
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 use pos_words::{Message, Sentence};
 

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use pos_fleet_terms::Id;
 use pos_core::transaction::Standing;
+use pos_fleet_terms::Id;
 
 use super::Agent;
 use super::engine::open_transactions::OpenTransaction;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pos_fleet_terms::{CommandKind, CommandResult, Envelope, Id};
-use serde::Serialize;
 #[cfg(feature = "docs")]
 use serde::Deserialize;
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 

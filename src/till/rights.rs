@@ -433,12 +433,7 @@ impl Verb {
     fn only_at_the_socket(self) -> bool {
         matches!(
             self,
-            Self::Settle
-                | Self::AskGateway
-                | Self::Log
-                | Self::ManageOperators
-                | Self::ReadJournal
-                | Self::PassFleet
+            Self::Settle | Self::AskGateway | Self::Log | Self::ManageOperators | Self::ReadJournal | Self::PassFleet
         )
     }
 }

@@ -399,10 +399,59 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("[journal]", "[[till.peer]]\nuid = 7\ntills = [\"a\", \"a\"]\n[journal]", &["till.peer[0].tills", "twice"]),
     ("[journal]", "[[till.peer]]\nuid = 7\nrights = [\"refunds\"]\n[journal]",
         &["till.peer[0].rights", "unknown variant `refunds`", "`refund`"]),
+    // Settings of the fleet.
+    ("[journal]", "[fleet]\norg = \"Corner\"\nterminal = \"t\"\n[journal]",
+        &["fleet.org", "1 to 64 of a-z"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t/1\"\n[journal]",
+        &["fleet.terminal", "1 to 64 of a-z"]),
+    ("[journal]", "[fleet]\norg = \"o\"\n[journal]",
+        &["fleet", "missing field `terminal`"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"root\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[journal]",
+        &["fleet.key[0].kind", "unknown variant `root`"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"desk\"\npublic = \"00\"\n[journal]",
+        &["fleet.key[0].public", "64 hexadecimal digits", "pos-fleet key"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"\"\nkind = \"desk\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[journal]",
+        &["fleet.key[0].name", "1 to 64 characters"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"desk\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[[fleet.key]]\nname = \"x\"\nkind = \"desk\"\npublic = \"1111111111111111111111111111111111111111111111111111111111111111\"\n[journal]",
+        &["fleet.key[1].name", "same name"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"desk\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[[fleet.key]]\nname = \"y\"\nkind = \"config\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[journal]",
+        &["fleet.key[1].public", "same bytes"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\n[journal]",
+        &["fleet.key[0].till", "needs a till"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"till-1\"\n[journal]",
+        &["fleet.key[0].till", "also the till of another"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"local\"\n[journal]",
+        &["fleet.key[0].till", "also the till of another"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"w\"\n[[fleet.key]]\nname = \"y\"\nkind = \"till\"\npublic = \"1111111111111111111111111111111111111111111111111111111111111111\"\ntill = \"w\"\n[journal]",
+        &["fleet.key[1].till", "also the till of another"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"a b\"\n[journal]",
+        &["fleet.key[0].till", "letters, digits"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"desk\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"w\"\n[journal]",
+        &["fleet.key[0].till", "only a key of kind till"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"w\"\nrights = [\"journal\"]\n[journal]",
+        &["fleet.key[0].rights", "no command uses the right journal"]),
+    ("[journal]", "[fleet]\norg = \"o\"\nterminal = \"t\"\n[[fleet.key]]\nname = \"x\"\nkind = \"till\"\npublic = \"0000000000000000000000000000000000000000000000000000000000000000\"\ntill = \"w\"\n[operators]\nrequired = true\n[journal]",
+        &["fleet.key[0].operator", "no operator can sign in", "operator = false"]),
     ("@/journal.db", "journal.db", &["journal.path", "absolute path"]),
     ("[journal]", "[journal]\nkeep-days = 89", &["journal.keep-days", "89 is not between 90 and 36500"]),
     ("[journal]", "[journal]\nkeep-days = -1", &["journal.keep-days", "-1"]),
 ];
+
+#[test]
+fn a_fleet_has_at_most_sixteen_keys() {
+    let folder = Folder::new();
+    let with = |keys: u8| {
+        let keys = (0..keys).map(|n| {
+            let public = format!("{n:02x}").repeat(32);
+            format!("[[fleet.key]]\nname = \"key {n}\"\nkind = \"desk\"\npublic = \"{public}\"\n")
+        });
+        let section = "[fleet]\norg = \"o\"\nterminal = \"t\"\n".to_owned() + &keys.collect::<String>();
+        folder.load(&GOOD.replace("[journal]", &format!("{section}[journal]")))
+    };
+    assert_eq!(with(16).unwrap().fleet.unwrap().key.len(), 16);
+    let error = with(17).unwrap_err();
+    assert!(error.contains("fleet.key") && error.contains("more than 16 keys"), "{error}");
+}
 
 #[test]
 fn each_mistake_is_named_with_file_key_and_remedy() {

@@ -10,6 +10,7 @@
 //! | `recovery` | failures of power, reader and gateway at each moment of a sale |
 //! | `another_account` | an entity-id that is changed while transactions are open |
 //! | `link` | a network without a link |
+//! | `fleet` | signed commands of a fleet |
 //! | `flood` | a reader that sends endlessly |
 //! | `reader_trust` | readers that may read cards, and a reader that differs from the earlier one |
 //! | `printers` | a sale goes on despite any fault of a printer |
@@ -40,6 +41,7 @@ mod bad_input;
 mod calls;
 mod clock_ahead;
 mod close_of_day;
+mod fleet;
 mod flood;
 mod housekeeping;
 mod journal_gone;

@@ -277,13 +277,16 @@ async fn what_needs_several_rights_needs_all_of_them_and_the_socket() {
         get("/v1/query?merchantTransactionId=x"),
         post("/v1/log-level", json!({"level": "debug"})),
         get("/v1/journal"),
+        post("/v1/fleet/connection", json!({})),
     ];
+    // The scripted agent is in no fleet (409).
     for (rights, codes) in [
-        (vec![Right::AnyTill, Right::Reverse], [422, 403, 403, 403, 403]),
-        (vec![Right::Read, Right::AnyTill, Right::UnknownPayment], [403, 200, 200, 403, 403]),
-        (vec![Right::Read, Right::UnknownPayment, Right::Reverse], [403, 403, 403, 403, 403]),
-        (vec![Right::Service], [403, 403, 403, 200, 403]),
-        (vec![Right::Journal], [403, 403, 403, 403, 200]),
+        (vec![Right::AnyTill, Right::Reverse], [422, 403, 403, 403, 403, 403]),
+        (vec![Right::Read, Right::AnyTill, Right::UnknownPayment], [403, 200, 200, 403, 403, 403]),
+        (vec![Right::Read, Right::UnknownPayment, Right::Reverse], [403, 403, 403, 403, 403, 403]),
+        (vec![Right::Service], [403, 403, 403, 200, 403, 403]),
+        (vec![Right::Journal], [403, 403, 403, 403, 200, 403]),
+        (vec![Right::Fleet], [403, 403, 403, 403, 403, 409]),
     ] {
         let rights: Rights = rights.into_iter().collect();
         let shop = fake_agent::open_with(16, |till| {

@@ -9,9 +9,10 @@ use std::path::PathBuf;
 use pos_agent::config::{Right, Rights, Socket, Till, TillToken};
 use pos_agent::till::http::{self, Bound};
 use pos_agent::till::{
-    Attention, AttentionView, ClockState, ClockView, Command, GatewayState, GatewayView, JournalState, JournalView,
-    LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState, ReaderView, ReceiptRowIs,
-    ReceiptRowView, ReceiptView, Refused, SaleState, SaleView, ServedTerminal, StatusView, WaitsView, Wanted,
+    Attention, AttentionView, ClockState, ClockView, Command, FleetRefused, FleetRequest, GatewayState, GatewayView,
+    JournalState, JournalView, LogView, PrintView, PrinterState, PrinterView, Progress, ProgressLog, ReaderState,
+    ReaderView, ReceiptRowIs, ReceiptRowView, ReceiptView, Refused, SaleState, SaleView, ServedTerminal, StatusView,
+    WaitsView, Wanted,
 };
 use pos_daemon::systemd::Sockets;
 use pos_journal::{Entries, Head};

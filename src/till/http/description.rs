@@ -386,7 +386,7 @@ pub fn document() -> Value {
 }
 
 /// The groups of operations: name, description, and the second parts of their paths.
-const TAGS: [(&str, &str, &[&str]); 6] = [
+const TAGS: [(&str, &str, &[&str]); 7] = [
     ("sales", "Transactions: begin, show, cancel, confirm, list; their receipts.", &["sales", "latest", "settle"]),
     ("day", "Sums and closes of day.", &["totals", "closes", "journal"]),
     (
@@ -397,6 +397,7 @@ const TAGS: [(&str, &str, &[&str]); 6] = [
     ("devices", "The reader and the printer between sales.", &["reader", "printer"]),
     ("operators", "Operators, their sessions, and a supervisor's approval.", &["operators", "sessions", "approvals"]),
     ("gateway", "Payments at the gateway.", &["payments", "query"]),
+    ("fleet", "Signed commands, for the program that connects the terminal to its fleet.", &["fleet"]),
 ];
 
 /// Returns the group of a path.

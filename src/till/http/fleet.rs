@@ -16,8 +16,8 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use pos_fleet_terms::{ARCHIVE_PART, CommandKind, CommandResult, DocumentKind, Envelope, Id, LARGEST_COMMAND};
 use pos_till_api::deadlines::LONGEST_WAIT_S;
-use serde::de::DeserializeOwned;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 

@@ -457,12 +457,7 @@ async fn cancel(
     cancel_of(&app, &caller, query, reference).await.map(Json)
 }
 
-async fn cancel_of(
-    app: &App,
-    caller: &Caller,
-    query: SaleQuery,
-    reference: Reference,
-) -> Result<CancelView, Failure> {
+async fn cancel_of(app: &App, caller: &Caller, query: SaleQuery, reference: Reference) -> Result<CancelView, Failure> {
     let training = query.training;
     let (permit, till) = see_to(app, caller, query, &reference).await?;
     let by = caller.who().clone();

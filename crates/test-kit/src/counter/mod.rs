@@ -3,6 +3,7 @@
 
 use std::future::Future;
 
+use pos_agent::agent::AgentEnd;
 use pos_agent::config;
 use pos_agent::till::{ReaderState, SaleState, SaleView, StatusView};
 use pos_sim::reader::{Card, CardEntry, WaitsFor, card};
@@ -28,7 +29,7 @@ pub struct Counter {
 
 struct Running {
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<(), pos_agent::agent::Error>>,
+    task: JoinHandle<Result<AgentEnd, pos_agent::agent::Error>>,
 }
 
 impl Counter {
@@ -95,6 +96,14 @@ impl Counter {
         let running = self.agent.take().unwrap();
         drop(running.stop);
         running.task.await.unwrap().unwrap();
+    }
+
+    /// Waits until the agent ends by itself, and returns how.
+    pub async fn agents_end(&mut self) -> AgentEnd {
+        let Running { stop, task } = self.agent.take().unwrap();
+        let end = task.await.unwrap().unwrap();
+        drop(stop);
+        end
     }
 
     /// Ends the agent as a power cut does, between two of its steps and without cleaning up.
