@@ -138,6 +138,9 @@ pub struct Reported {
     /// The version that came last.
     #[serde(default)]
     pub tried: u64,
+    /// SHA-256 of that document, in hexadecimal. Two documents with one version are thus told apart.
+    #[serde(default)]
+    pub sha256: String,
     /// How the terminal stands to the version that came last.
     #[serde(default)]
     pub state: SettingsState,
@@ -170,6 +173,6 @@ impl Bounded for Reported {
         at_most(MOST_KEYS, "keys", self.keys.len())?;
         let faults = self.reason.iter().chain(&self.keys_refused).flat_map(|fault| [&fault.code, &fault.text]);
         let keys = self.keys.iter().flat_map(|key| [&key.name, &key.public].into_iter().chain(&key.till));
-        short([&self.at].into_iter().chain(&self.drift).chain(faults).chain(keys))
+        short([&self.at, &self.sha256].into_iter().chain(&self.drift).chain(faults).chain(keys))
     }
 }

@@ -240,6 +240,18 @@ pub(super) enum Mark {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
     },
+    /// The fleet's settings were begun, kept, returned or refused.
+    FleetSettings {
+        /// The facts.
+        #[serde(flatten)]
+        change: super::FleetChange,
+    },
+    /// The fleet's command keys were replaced or refused.
+    FleetKeys {
+        /// The facts.
+        #[serde(flatten)]
+        change: super::FleetChange,
+    },
     /// Old transactions were removed.
     Pruned {
         /// The number of transactions.

@@ -184,7 +184,9 @@ fn entries(moment: &Connection, verdict: &mut Verdict) -> Result<(), Stopped> {
                     | Mark::OperatorRemoved { .. }
                     | Mark::OperatorPinSet { .. }
                     | Mark::OperatorUnlocked { .. }
-                    | Mark::FleetCommand { .. },
+                    | Mark::FleetCommand { .. }
+                    | Mark::FleetSettings { .. }
+                    | Mark::FleetKeys { .. },
                 )
                 | None => {}
             }
