@@ -24,7 +24,7 @@ mod socket;
 pub use close::CloseOfDay;
 pub use counter::{Tips, Training};
 pub use fleet::{Fleet, FleetKey};
-pub use load::{Error, load, parse, read, reader_section};
+pub use load::{Error, OwnConfig, checked, load, load_own, parse, read, reader_section};
 pub use operators::{Amounts, Operators};
 pub use pos_daemon::secret::{SecretError, key_credential, key_file, secret_credential, secret_file, secret_line};
 pub use pos_daemon::settings::ConfigFault;

@@ -71,6 +71,9 @@ pub mod support;
 
 // ---- Keys and secrets
 
+// The settings and command keys that a fleet gave, over the terminal's own configuration.
+pub mod overlay;
+
 // The keys that may sign the fleet's commands and settings, and the check of signatures.
 pub mod fleet;
 

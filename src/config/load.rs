@@ -54,14 +54,38 @@ fn lines(file: &Path, faults: &[ConfigFault]) -> String {
 /// # Errors
 /// Returns any [`Error`]. [`Error::Faulty`] contains all faults that were found.
 pub fn load(path: &Path) -> Result<Config, Error> {
+    load_own(path).map(|own| own.config)
+}
+
+/// A checked configuration, with the text of its file.
+#[derive(Clone, Debug)]
+pub struct OwnConfig {
+    /// The configuration.
+    pub config: Config,
+    /// The text of the file.
+    pub text: String,
+}
+
+/// Reads and checks the file like [`load`], and keeps its text.
+///
+/// # Errors
+/// Fails like [`load`].
+pub fn load_own(path: &Path) -> Result<OwnConfig, Error> {
     let (text, mode) = text(path)?;
-    let form = form::read(&text);
+    let (config, found) = checked(&text);
     let mut faults: Vec<ConfigFault> = writable_by_all(path, mode).into_iter().collect();
+    faults.extend(found);
+    good(config, faults, path).map(|config| OwnConfig { config, text })
+}
+
+/// Reads a text, and checks every value and every file that it names. The second result has the faults.
+pub fn checked(text: &str) -> (Option<Config>, Vec<ConfigFault>) {
+    let form = form::read(text);
     let further = form.config.iter().flat_map(Config::faults).filter(|fault| form.wrote(&fault.key));
     let further: Vec<ConfigFault> = further.collect();
-    faults.extend(form.faults);
+    let mut faults = form.faults;
     faults.extend(further);
-    good(form.config, faults, path)
+    (form.config, faults)
 }
 
 /// Reads the file without checking the values, for a caller that may not open the secrets and only needs a path.

@@ -89,6 +89,11 @@ impl FleetKeys {
         Ok(Self(signers))
     }
 
+    /// Returns a set of these keys.
+    pub fn of(keys: impl IntoIterator<Item = CommandSigner>) -> Self {
+        Self(keys.into_iter().collect())
+    }
+
     /// Returns the keys.
     #[must_use]
     pub fn all(&self) -> &[CommandSigner] {

@@ -149,11 +149,13 @@ impl FleetGiven {
             return Err("no config key of this terminal signed the settings".to_owned());
         }
         let document: SettingsDocument = read(&envelope.document).map_err(|error| error.to_string())?;
-        for_this_terminal(&self.fleet, document.v, &document.org, &document.terminal).map_err(|refusal| match refusal {
-            FleetRefusal::Refused(fault) => fault.text,
-            FleetRefusal::Malformed(why) => why,
-            FleetRefusal::NotSigned => String::new(),
-        })?;
+        for_this_terminal(&self.fleet, document.v, &document.org, &document.terminal).map_err(
+            |refusal| match refusal {
+                FleetRefusal::Refused(fault) => fault.text,
+                FleetRefusal::Malformed(why) => why,
+                FleetRefusal::NotSigned => String::new(),
+            },
+        )?;
         if document.version != version {
             return Err("the settings have another version than the file says".to_owned());
         }
@@ -306,7 +308,8 @@ impl FleetGiven {
         self.seen.reader |= facts.reader;
         self.seen.gateway |= facts.gateway;
         let SeenInTrial { reader, gateway, acknowledged } = self.seen;
-        if let Some(moved) = self.standing.next(TrialFacts { reader, gateway, acknowledged, ..facts }, self.tries_this) {
+        if let Some(moved) = self.standing.next(TrialFacts { reader, gateway, acknowledged, ..facts }, self.tries_this)
+        {
             return Some(moved);
         }
         // A version that came during the trial is judged now.

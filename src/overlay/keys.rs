@@ -115,7 +115,7 @@ impl KeyChain {
         self.version
     }
 
-    /// Returns the config keys, now or earlier in force, that signed this document.
+    /// Returns whether a config key, now or earlier in force, signed this document.
     pub(super) fn ever_signed(&self, envelope: &Envelope) -> bool {
         let sets = self.earlier.iter().chain([&self.in_force]);
         sets.flat_map(|set| set.signers_of(envelope)).any(|signer| signer.kind == KeyKind::Config)
@@ -180,7 +180,9 @@ impl KeyChain {
             return Err(refused("one-signature", text));
         }
         let stays = |signer: &&CommandSigner| {
-            keys.all().iter().any(|key| (&key.name, key.kind, key.bytes()) == (&signer.name, signer.kind, signer.bytes()))
+            keys.all()
+                .iter()
+                .any(|key| (&key.name, key.kind, key.bytes()) == (&signer.name, signer.kind, signer.bytes()))
         };
         let (staying, leaving): (Vec<&CommandSigner>, Vec<_>) = config.into_iter().partition(stays);
         if staying.len() < 2 {

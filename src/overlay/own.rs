@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use crate::config::{self, Config, ConfigFault};
 
-/// The text of the terminal's own file, as a table.
+/// The terminal's own file, as a table and as text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnSettings {
     table: toml::Table,
-    /// The faults of the file itself. A technician may remove a file that it names while the agent runs.
     text: String,
 }
 

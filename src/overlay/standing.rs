@@ -246,9 +246,9 @@ impl Standing {
                     return moved(standing.last.as_ref().and_then(LastSettings::step), standing, ThenDo::GoBack);
                 }
                 let ran_well = last.starts > 0 && facts.now >= RAN_WELL;
-                ran_well.then(|| with(&|last| last.starts = 0)).and_then(|standing| {
-                    moved(None, standing, ThenDo::Nothing)
-                })
+                ran_well
+                    .then(|| with(&|last| last.starts = 0))
+                    .and_then(|standing| moved(None, standing, ThenDo::Nothing))
             }
             SettingsState::Unheard if facts.now >= last.pause() => {
                 let standing = with(&|last| (last.state, last.reason) = (SettingsState::Waiting, None));

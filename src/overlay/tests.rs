@@ -67,7 +67,12 @@ fn settings(version: u64, settings: Value) -> Vec<u8> {
 }
 
 fn key(name: &str, kind: KeyKind, seed: u8) -> CommandKey {
-    CommandKey { name: name.to_owned(), kind, public: public(seed), till: (kind == KeyKind::Till).then(|| "web".into()) }
+    CommandKey {
+        name: name.to_owned(),
+        kind,
+        public: public(seed),
+        till: (kind == KeyKind::Till).then(|| "web".into()),
+    }
 }
 
 /// The keys of the terminal's own configuration.

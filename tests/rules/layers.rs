@@ -95,6 +95,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("board", &[]),
     // It decides about a command with what the journal knows of it.
     ("fleet", &["config", "journal"]),
+    // It uses `journal` only for the types of its marks.
+    ("overlay", &["config", "fleet", "journal"]),
     ("operator_secrets", &["counter"]),
     (
         "cli",

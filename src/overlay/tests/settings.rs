@@ -154,13 +154,45 @@ fn a_start_that_cannot_be_counted_does_not_try() {
 #[test]
 fn no_setting_but_those_of_the_list_is_taken() {
     let never = [
-        "gateway.url", "gateway.ca-file", "gateway.entity-id", "gateway.token-file", "gateway.test-mode",
-        "gateway.answer-timeout-ms", "terminal.id", "terminal.currency", "terminal.country", "terminal.max-amount",
-        "terminal.max-credit-amount", "terminal.confirm-signature", "terminal.location", "reader.port",
-        "reader.protocol", "reader.serials", "till.socket", "till.http", "till.token", "till.peer", "journal.path",
-        "journal.keep-days", "journal.mark-folder", "operators.required", "operators.supervisor-above", "fleet.org",
-        "fleet.terminal", "fleet.key", "training.allowed", "receipts.receipt-url", "printer.port", "tips",
-        "terminal", "reader", "", ".", "terminal.", "terminal.language.x", "Terminal.language",
+        "gateway.url",
+        "gateway.ca-file",
+        "gateway.entity-id",
+        "gateway.token-file",
+        "gateway.test-mode",
+        "gateway.answer-timeout-ms",
+        "terminal.id",
+        "terminal.currency",
+        "terminal.country",
+        "terminal.max-amount",
+        "terminal.max-credit-amount",
+        "terminal.confirm-signature",
+        "terminal.location",
+        "reader.port",
+        "reader.protocol",
+        "reader.serials",
+        "till.socket",
+        "till.http",
+        "till.token",
+        "till.peer",
+        "journal.path",
+        "journal.keep-days",
+        "journal.mark-folder",
+        "operators.required",
+        "operators.supervisor-above",
+        "fleet.org",
+        "fleet.terminal",
+        "fleet.key",
+        "training.allowed",
+        "receipts.receipt-url",
+        "printer.port",
+        "tips",
+        "terminal",
+        "reader",
+        "",
+        ".",
+        "terminal.",
+        "terminal.language.x",
+        "Terminal.language",
     ];
     for name in never {
         assert!(!SETTINGS.contains(&name));
@@ -264,7 +296,7 @@ fn a_version_that_comes_during_a_trial_is_judged_after_it() {
     trial.given.acknowledged("journal", 1);
     assert_eq!(trial.look(&mut board, well()), ThenDo::Restart);
     assert_eq!(board.steps(), [(FleetStep::Begun, 1), (FleetStep::Kept, 1), (FleetStep::Begun, 2)]);
-    assert_eq!(board.start().config.reader.baud, 19200);
+    assert_eq!(board.start().baud(), 19200);
 }
 
 #[test]
@@ -282,10 +314,8 @@ fn a_local_edit_wins_and_is_told_until_a_document_replaces_it() {
     assert_eq!((trial.baud(), trial.report().drift.len()), (38400, 1));
     trial.given.acknowledged("journal", 99);
     trial.look(&mut board, well());
-    let over = SettingsDocument {
-        over_local: vec!["reader.baud".to_owned()],
-        ..document(3, json!({ "reader.baud": 19200 }))
-    };
+    let over =
+        SettingsDocument { over_local: vec!["reader.baud".to_owned()], ..document(3, json!({ "reader.baud": 19200 })) };
     let over = signed(DocumentKind::Settings, write(&over).unwrap(), &[CONFIG_B]);
     let trial = tried(&mut board, &over);
     assert_eq!((trial.baud(), trial.report().drift.len()), (19200, 0));
@@ -342,7 +372,11 @@ fn a_file_that_was_edited_by_hand_counts_as_absent() {
     for forged in [
         signed(DocumentKind::Settings, write(&document(1, json!({ "reader.baud": 1200 }))).unwrap(), &[STRANGER]),
         settings(2, json!({ "reader.baud": 1200 })),
-        signed(DocumentKind::Settings, write(&document(1, json!({ "gateway.url": "https://evil/" }))).unwrap(), &[CONFIG_A]),
+        signed(
+            DocumentKind::Settings,
+            write(&document(1, json!({ "gateway.url": "https://evil/" }))).unwrap(),
+            &[CONFIG_A],
+        ),
     ] {
         let mut standing: Standing = store::content(&good).unwrap();
         standing.kept.as_mut().unwrap().envelope = String::from_utf8(forged).unwrap();
