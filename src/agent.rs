@@ -9,6 +9,7 @@
 //! | `devices` | reader, gateway and printers, each with its own state; the trainer replaces them in training mode |
 //! | `views` | a transaction, the status and the metrics, each computed from facts |
 //! | `tills`, `tasks` | the requests of tills, and the results of the agent's own tasks |
+//! | `given` | the fleet's settings and keys: begun, kept, given back |
 //! | `fleet`, `restart` | the fleet's commands, and the restart when no card and no till waits |
 //! | all others | one module per subject: operators, closes, clock, limits, outdated journal copy, updates, the log |
 //!
@@ -22,6 +23,7 @@ mod devices;
 mod earlier;
 mod engine;
 mod fleet;
+mod given;
 mod identity;
 mod journal_writer;
 mod limits;
@@ -48,7 +50,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use crate::config::Config;
+use crate::overlay::{FleetGiven, Loaded};
 use crate::till::{self, Command, ProgressLog, Served, ServedTerminal, Wires};
 use pos_core::transaction::Standing;
 use pos_daemon::systemd;
@@ -61,6 +63,7 @@ use devices::Devices;
 use engine::Engine;
 use engine::open_transactions::OpenTransaction;
 use fleet::FleetControl;
+use given::RestartBy;
 use log_level::LogControl;
 use old_copy::Beside;
 use refusals::RefusalLog;
@@ -129,7 +132,9 @@ const LAST_PAPER: Duration = Duration::from_secs(10);
 /// # Errors
 /// Returns an [`Error`] only before the first transaction can begin. The agent handles later faults while it runs, and
 /// the status shows them.
-pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<AgentEnd, Error> {
+pub async fn run(loaded: impl Into<Loaded>, shutdown: impl Future<Output = ()>) -> Result<AgentEnd, Error> {
+    let loaded = loaded.into();
+    let config = &loaded.config;
     let currency = Currency::from_code(&config.terminal.currency);
     let currency = currency.map_err(|cause| Error::Money { key: "currency", cause })?;
     let (sender, commands) = mpsc::channel(COMMANDS_WAITING);
@@ -137,7 +142,7 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<A
     let (till, settings) = (progress.clone(), config.till.clone());
     let words = devices::words(&config.terminal);
     let terminal = ServedTerminal { operators_required: config.operators.required, currency, words };
-    let (agent, ends) = start::start(config, Surroundings::default(), Wires { commands, progress })?;
+    let (agent, ends) = start::start(loaded, Surroundings::default(), Wires { commands, progress })?;
     // If the start fails, the caller has the sockets.
     let given = systemd::Sockets::from_env()?;
     let served = till::serve(&settings, terminal, given, sender, till).await?;
@@ -154,10 +159,10 @@ pub async fn run(config: Config, shutdown: impl Future<Output = ()>) -> Result<A
 pub async fn run_in(
     surroundings: Surroundings,
     tills: Wires,
-    config: Config,
+    loaded: impl Into<Loaded>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<AgentEnd, Error> {
-    let (agent, ends) = start::start(config, surroundings, tills)?;
+    let (agent, ends) = start::start(loaded.into(), surroundings, tills)?;
     Ok(work(agent, ends, None, systemd::Notify::from_env(), shutdown).await)
 }
 
@@ -171,6 +176,8 @@ async fn work(
 ) -> AgentEnd {
     let mut shutdown = std::pin::pin!(shutdown);
     let mut stopping = None;
+    // False if the agent stops in order to restart.
+    let mut is_told = false;
     notify.ready();
     let mut watchdog = tokio::time::interval(systemd::watchdog_interval().unwrap_or(NOBODY_WATCHES));
     watchdog.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -180,9 +187,14 @@ async fn work(
         if stopping.is_some_and(|since: Instant| agent.may_stop(since)) {
             notify.stopping();
             end(agent, ends, tills).await;
-            return AgentEnd::Stopped;
+            return if is_told { AgentEnd::Stopped } else { AgentEnd::Restart };
         }
-        if stopping.is_none() && agent.restarts_now() {
+        if stopping.is_none() && agent.stops_for_given() {
+            tracing::info!("the terminal was not idle in time, and the agent stops in order to restart");
+            stopping = Some(agent.asks_the_clock());
+            agent.engine.stop_taking_sales();
+        }
+        if stopping.is_none() && (agent.restarts_for_given() || agent.restarts_now()) {
             tracing::info!("the terminal is idle, and the agent restarts");
             notify.stopping();
             end(agent, ends, tills).await;
@@ -202,8 +214,9 @@ async fn work(
                 }
                 notify.status(&agent.status_line());
             }
-            () = &mut shutdown, if stopping.is_none() => {
-                stopping = Some(agent.asks_the_clock());
+            () = &mut shutdown, if !is_told => {
+                is_told = true;
+                stopping = stopping.or(Some(agent.asks_the_clock()));
                 agent.engine.stop_taking_sales();
             }
             Some(result) = ends.tasks.recv(), if round.has(Source::Tasks) => {
@@ -262,6 +275,10 @@ struct Agent {
     fleet: FleetControl,
     /// The restart that waits until the terminal is idle.
     restart: Option<RestartWanted>,
+    /// The fleet's settings and keys, if the terminal belongs to a fleet.
+    given: Option<FleetGiven>,
+    /// The restart because of the fleet's settings.
+    restart_by: Option<RestartBy>,
     clock_watch: ClockWatch,
     /// The devices that answer this process, and those that answered the previous one.
     answered: Answered,
@@ -341,6 +358,7 @@ impl Agent {
             engine.devices.gateway.probe_daily();
         }
         self.log.end_when_due();
+        self.look_at_given();
         if is_quiet {
             let (answers, now) = (self.answers(), self.engine.clock.monotonic());
             self.answered.note(&mut self.engine.journal, answers, now);
@@ -360,7 +378,7 @@ impl Agent {
         let far = clock.monotonic() + Duration::from_secs(3600);
         let probe = (reader.in_use_by.is_none() && !identity.trains()).then(|| gateway.due());
         let due = [sales.due(), reader.slot.due(), retry, old_copy.due(gateway), probe, self.log.due()];
-        let due = due.into_iter().chain([self.restart_due()]);
+        let due = due.into_iter().chain([self.restart_due(), self.given_due()]);
         clock.instant(due.flatten().fold(far, Duration::min))
     }
 

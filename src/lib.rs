@@ -39,6 +39,7 @@
 //! | the sentence for the cashier | `agent/engine/facts.rs` `view`, `agent/views/sale.rs` `sale_view`, `words/cashier.rs` |
 //! | an operator signs in, and a supervisor confirms | `till/http/sessions.rs`, `agent/operators.rs`, `core/counter/approvals.rs` |
 //! | the terminal's status, as codes of a closed list | `till/status.rs`, `agent/views/status.rs` `status_view`; for the gateway, `gateway/contact.rs` |
+//! | the fleet gives settings and keys: the check, the trial, the way back | `till/http/fleet_settings.rs`, `agent/given.rs`, `overlay/standing.rs`, `overlay/keys.rs` |
 //! | training takes the same path without reader and gateway | `training/mod.rs`, `agent/training_mode.rs`, `agent/devices/trainer.rs` |
 //! | the receipts and their texts | `printer/receipt.rs` `compose`, `words/paper.rs`, `printer/layout.rs`, `printer/escpos.rs`, `printer/port.rs` |
 //!

@@ -81,6 +81,11 @@ impl FleetControl {
         }
     }
 
+    /// Replaces the keys in force.
+    pub(super) fn use_keys(&mut self, keys: FleetKeys) {
+        self.keys = keys;
+    }
+
     /// Returns the message for the status.
     pub(super) fn message(&self, now: Duration) -> Option<Sentence> {
         let note = self.message.as_ref().filter(|note| note.until > now)?;

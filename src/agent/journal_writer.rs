@@ -7,8 +7,8 @@ use crate::till::{JournalState, Refused};
 use pos_core::counter::TryKey;
 use pos_core::transaction::Transaction;
 use pos_journal::{
-    AcceptedCommand, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack,
-    SoldMark, SoldOn,
+    AcceptedCommand, FleetChange, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued,
+    SetBack, SoldMark, SoldOn,
 };
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 use pos_words::{Message, Sentence};
@@ -142,6 +142,21 @@ impl JournalWriter {
 
     pub(super) fn set_clock_back(&mut self, now_unix_ms: i64, by: &str) -> Result<SetBack, pos_journal::Error> {
         self.book.set_clock_back(now_unix_ms, by)
+    }
+
+    /// Writes a mark about the fleet's settings. Returns the journal's identity and the entry.
+    pub(super) fn mark_fleet_settings(
+        &mut self,
+        change: &FleetChange,
+        unix_ms: i64,
+    ) -> Result<(String, i64), pos_journal::Error> {
+        let entry = self.book.mark_fleet_settings(change, unix_ms)?;
+        Ok((self.book.identities()?.into_iter().next().unwrap_or_default(), entry))
+    }
+
+    /// Writes a mark about the fleet's command keys.
+    pub(super) fn mark_fleet_keys(&mut self, change: &FleetChange, unix_ms: i64) -> Result<(), pos_journal::Error> {
+        self.book.mark_fleet_keys(change, unix_ms)
     }
 
     pub(super) fn keep_receipt(&mut self, sale: SaleNumber, copy: ReceiptCopy, page: String) {

@@ -6,6 +6,7 @@ use tokio::sync::mpsc;
 
 use crate::config::{self, Assumptions, Config};
 use crate::metrics::Metrics;
+use crate::overlay::Loaded;
 use crate::till::{Command, Wires};
 use pos_daemon::wire::Connector;
 use pos_journal::{Journal, Opened, SoldMark};
@@ -41,7 +42,8 @@ pub(super) struct Ends {
 }
 
 /// Opens everything except the tills' sockets, and resumes the open transactions.
-pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) -> Result<(Agent, Ends), Error> {
+pub(super) fn start(loaded: Loaded, surroundings: Surroundings, tills: Wires) -> Result<(Agent, Ends), Error> {
+    let Loaded { config, given } = loaded;
     let (mut journal, opened) = Journal::open(&config.journal.path)?;
     journal.keep_days(Some(config.journal.keep_days));
     let clock = Clock::new(surroundings.board, opened.last_unix_ms);
@@ -60,7 +62,10 @@ pub(super) fn start(config: Config, surroundings: Surroundings, tills: Wires) ->
     let old_copy = OldCopy::new(&opened, first);
     let wires = DeviceWires { client, link, reader, from_reader, printers, from_printer };
     let from_before = FromBefore { journal, opened, old_copy, wrapper: surroundings.book };
-    assemble(config, Ground::Shop, limits, (clock, surroundings.random), from_before, wires, tills)
+    let times = (clock, surroundings.random);
+    let (mut agent, ends) = assemble(config, Ground::Shop, limits, times, from_before, wires, tills)?;
+    agent.use_given(given);
+    Ok((agent, ends))
 }
 
 /// Builds an agent from its parts.
@@ -113,6 +118,8 @@ pub(super) fn assemble(
         refusals: RefusalLog::default(),
         fleet: FleetControl::new(&engine.config),
         restart: None,
+        given: None,
+        restart_by: None,
         clock_watch: ClockWatch::default(),
         answered,
         waiting_for_list: Vec::new(),

@@ -123,6 +123,7 @@ impl Agent {
             }
             Command::Operators(asked) => engine.operators.asked(&mut engine.journal, asked),
             Command::Fleet(request) => self.fleet_asks(request),
+            Command::FleetSettings(request) => self.fleet_settings_asked(request),
             Command::Metrics { reply } => drop(reply.send(self.figures())),
             Command::Status { permit, reply } => drop(reply.send(self.status(|till| permit.hears(till)))),
         }
@@ -354,6 +355,7 @@ impl Agent {
             keys_run_out: reader.keys_run_out(),
             old_copy: self.engine.old_copy.attention(),
             fleet_message: self.fleet.message(clock.monotonic()),
+            given: self.given_attention(),
             busy: reader.in_use_by.is_some() || reader.awaits_amount(),
             logging: self.log.view(),
             health: self.answered.health(fault.map(|fault| words.tell(&fault.why)), self.answers()),

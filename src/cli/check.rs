@@ -7,6 +7,7 @@ use clap::Args;
 use super::exit::{Exit, Stop};
 use super::out;
 use crate::config::{self, DEFAULT_PATH};
+use crate::overlay::{self, FleetGiven, GivenTrouble, Loaded};
 use pos_reader::capability::Capability;
 
 /// Arguments.
@@ -42,6 +43,24 @@ fn tills(till: &config::Till) {
     }
     for entry in &till.token {
         out::say(&format!("            {} at http://{}: {}", entry.till, till.http, entry.rights));
+    }
+}
+
+/// Shows the values that come from the fleet, so that a technician sees why the file's value does not apply.
+fn fleet(given: &FleetGiven, config: &config::Config) {
+    let Some(fleet) = &config.fleet else { return };
+    let keys = match given.keys_version() {
+        0 => "of the file".to_owned(),
+        version => format!("from the fleet, version {version}"),
+    };
+    out::say(&format!("  fleet     {} of {}; its keys are {keys}", fleet.terminal, fleet.org));
+    let version = given.version();
+    let trial = if given.trial() == Some(version) { ", on trial" } else { "" };
+    for (name, value) in given.in_use() {
+        out::say(&format!("            {name} = {value}, from the fleet, version {version}{trial}"));
+    }
+    for name in given.drift() {
+        out::say(&format!("            {name}: the file's, which was edited after the fleet's version {version} came"));
     }
 }
 
@@ -108,10 +127,22 @@ fn warnings(config: &config::Config, file: &Path) -> Vec<String> {
 
 impl Check {
     pub(super) fn run(self) -> Result<Exit, Stop> {
-        let config = config::load(&self.config)?;
-        let warnings = warnings(&config, &self.config);
+        let Loaded { config, given } = overlay::shown(&self.config)?;
+        let mut warnings = warnings(&config, &self.config);
+        let trouble = given.as_ref().map(FleetGiven::trouble).unwrap_or_default();
+        warnings.extend(trouble.iter().map(|trouble| match trouble {
+            GivenTrouble::Settings(why) => format!("the fleet's settings are not used: {why}"),
+            GivenTrouble::Keys(why) => format!("no command key of the fleet is in force: {why}"),
+        }));
         if self.json {
-            out::say_json(&serde_json::json!({ "file": self.config, "good": true, "warnings": warnings }));
+            let mut said = serde_json::json!({ "file": self.config, "good": true, "warnings": warnings });
+            if let Some(given) = &given {
+                let (settings, drift) = (given.in_use(), given.drift());
+                said["fleet"] = serde_json::json!({
+                    "version": given.version(), "settings": settings, "drift": drift, "keysVersion": given.keys_version(),
+                });
+            }
+            out::say_json(&said);
             return Ok(Exit::Success);
         }
         out::say(&format!("{} is good", self.config.display()));
@@ -126,6 +157,9 @@ impl Check {
             false => out::say(&format!("  receipts  {}", receipts(config.customer_copy()))),
         }
         tills(&config.till);
+        if let Some(given) = &given {
+            fleet(given, &config);
+        }
         for warning in &warnings {
             out::say(&format!("  WARNING   {warning}"));
         }

@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::exit::{Exit, Stop};
 use crate::agent::{self, AgentEnd};
 use crate::config::{self, Config, DEFAULT_PATH};
+use crate::overlay;
 use crate::till::{ProblemType, ProblemView};
 use pos_daemon::start_again::Starts;
 use pos_daemon::systemd::{Notify, Sockets};
@@ -79,9 +80,10 @@ impl Run {
 
     /// Serves until `stopped` completes. Returns an error only if the agent cannot start.
     async fn serve(&self, starts: &Starts, stopped: impl Future<Output = ()>) -> Result<AgentEnd, Stop> {
-        let config = config::load(&self.config)?;
-        self.may_write_the_journal(&config)?;
-        let terminal = config.terminal.id.clone();
+        let own = config::load_own(&self.config)?;
+        self.may_write_the_journal(&own.config)?;
+        let loaded = overlay::begin(own);
+        let terminal = loaded.config.terminal.id.clone();
         let shutdown = async {
             // The loop of the agent runs.
             starts.forget();
@@ -89,7 +91,7 @@ impl Run {
             tracing::info!(version, terminal, %config, "the agent has started");
             stopped.await;
         };
-        Ok(agent::run(config, shutdown).await?)
+        Ok(agent::run(loaded, shutdown).await?)
     }
 
     /// Refuses to run as root if the journal's folder belongs to another user. That user could not open root's files.

@@ -4,7 +4,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use super::{Report, is_root};
-use crate::config::{self, Config};
+use crate::config::{self, Config, OwnConfig};
+use crate::overlay::{self, GivenTrouble, Loaded};
 
 /// Reports the faults. Returns the configuration if the other probes can use it.
 pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
@@ -33,7 +34,27 @@ pub(super) fn look(report: &mut Report<'_>, file: &Path) -> Option<Config> {
     if faults.is_empty() && open.is_empty() {
         report.ok(format!("{}: terminal {}, {}", file.display(), config.terminal.id, config.terminal.currency));
     }
-    Some(config)
+    Some(with_the_fleets(report, config, file))
+}
+
+/// Returns the configuration with the settings of the fleet, with which the agent runs.
+fn with_the_fleets(report: &mut Report<'_>, config: Config, file: &Path) -> Config {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
+    let Loaded { config, given } = overlay::shown_over(OwnConfig { config, text });
+    let Some(given) = given else { return config };
+    for trouble in given.trouble() {
+        let (what, why) = match trouble {
+            GivenTrouble::Settings(why) => ("the fleet's settings are not used", why),
+            GivenTrouble::Keys(why) => ("no command key of the fleet is in force", why),
+        };
+        let remedy = "see Settings and keys from the fleet in the manual: stop the agent, and delete the folder fleet";
+        report.fault(format!("{what}: {why}"), remedy);
+    }
+    if given.version() > 0 {
+        let names: Vec<&str> = given.in_use().keys().map(String::as_str).collect();
+        report.ok(format!("settings of the fleet, version {}: {}", given.version(), names.join(", ")));
+    }
+    config
 }
 
 /// Reports secrets that root can read but the agent cannot. The agent's user is the owner of the journal's folder.

@@ -110,6 +110,7 @@ impl FleetGiven {
 
     /// Lays the settings over the terminal's own configuration. A trial whose settings cannot be used goes back.
     pub(super) fn over(mut self, config: Config, counts: bool, may_try: bool) -> Loaded {
+        let file = config.file.clone();
         let given = self.standing.in_use().map(|(given, version)| (given.clone(), version));
         let Some((given, version)) = given else { return Loaded { config, given: Some(self) } };
         let is_trial = self.standing.is_trial();
@@ -117,7 +118,7 @@ impl FleetGiven {
         match used {
             Some(Ok(merged)) => {
                 self.tries_this = is_trial;
-                return Loaded { config: merged, given: Some(self) };
+                return Loaded { config: Config { file, ..merged }, given: Some(self) };
             }
             Some(Err(why)) if is_trial => {
                 let back = self.standing.back(SettingsState::Returned, fault("not-usable", why.clone()));
@@ -134,7 +135,7 @@ impl FleetGiven {
         }
         let Some(kept) = self.standing.kept.clone() else { return Loaded { config, given: Some(self) } };
         match self.used(&kept, self.standing.kept_version) {
-            Ok(merged) => Loaded { config: merged, given: Some(self) },
+            Ok(merged) => Loaded { config: Config { file, ..merged }, given: Some(self) },
             Err(why) => {
                 self.trouble.push(GivenTrouble::Settings(why));
                 Loaded { config, given: Some(self) }
@@ -403,6 +404,12 @@ impl FleetGiven {
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Returns the version of the command keys, 0 for those of the terminal's own configuration.
+    #[must_use]
+    pub fn keys_version(&self) -> u64 {
+        self.chain.version()
     }
 
     /// Returns the settings in use that came from the fleet.

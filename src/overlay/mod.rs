@@ -60,7 +60,13 @@ impl From<Config> for Loaded {
 /// # Errors
 /// Fails if the terminal's own configuration cannot be loaded.
 pub fn shown(path: &Path) -> Result<Loaded, config::Error> {
-    Ok(assembled(config::load_own(path)?, false))
+    config::load_own(path).map(shown_over)
+}
+
+/// Lays the overlay over a configuration that was read, and counts no start.
+#[must_use]
+pub fn shown_over(own: OwnConfig) -> Loaded {
+    assembled(own, false)
 }
 
 /// Lays the overlay over the terminal's own configuration, for a start of the agent. The start of a trial is counted on

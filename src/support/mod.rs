@@ -32,7 +32,8 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, SecondsFormat, Utc};
 
 use self::cleaning::Cleaning;
-use crate::config::{self, Config};
+use crate::config::{self, Config, OwnConfig};
+use crate::overlay;
 
 /// The folder into which the archive is unpacked.
 const FOLDER: &str = "pos-agent-support";
@@ -148,6 +149,12 @@ fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, Stri
         parts.push(("front-log.txt", system::log("pos-front")));
     }
     let mut parts: Vec<_> = parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect();
+    if let Some(config) = config.clone() {
+        let given = overlay::shown_over(OwnConfig { config, text: text.clone() }).given;
+        let report = given.map(|given| given.report(now.to_rfc3339_opts(SecondsFormat::Secs, true)));
+        let report = report.and_then(|report| serde_json::to_string(&report).ok());
+        parts.extend(report.map(|report| ("fleet.json", cleaning.clean(&(report + "\n")))));
+    }
     if let Some(config) = &config {
         parts.extend(journal::parts(&config.journal.path, &cleaning));
     }

@@ -62,6 +62,7 @@ mod events;
 mod examples;
 mod failure;
 mod fleet;
+mod fleet_settings;
 mod guard;
 mod lists;
 mod operators;

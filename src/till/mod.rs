@@ -17,6 +17,7 @@ use pos_terms::transaction::{PaymentId, ReceiptCopy, Reference, SaleNumber, Take
 
 mod closes;
 mod fleet;
+mod fleet_settings;
 pub mod http;
 mod lines_to_print;
 mod operators;
@@ -35,6 +36,7 @@ mod wanted;
 
 pub use closes::{CloseAsked, CloseView, ShownClose, WhichClose};
 pub use fleet::{CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken};
+pub use fleet_settings::FleetSettingsRequest;
 pub use lines_to_print::{LineAlign, LineCode, LineStyle, LineToPrint};
 pub use operators::{
     ApprovalView, ConfirmedView, OperatorCommand, OperatorRefused, OperatorView, OperatorsView, SessionView,
@@ -287,6 +289,8 @@ pub enum Command {
     Operators(OperatorCommand),
     /// A request of the program that connects the terminal to its fleet.
     Fleet(FleetRequest),
+    /// A request of that program about settings and keys.
+    FleetSettings(FleetSettingsRequest),
     /// Return the metrics as text for machines.
     Metrics {
         /// The text in OpenMetrics format.

@@ -279,6 +279,16 @@ words! {
         TillPortClosed = "till-port-closed",
         /// A message from the fleet, for the people at the terminal.
         FleetMessage = "fleet-message",
+        /// The terminal tries settings that the fleet gave, and goes back by itself unless they are confirmed in time.
+        FleetSettingsTrial = "fleet-settings-trial",
+        /// The terminal went back from settings that the fleet gave.
+        FleetSettingsReturned = "fleet-settings-returned",
+        /// Settings were edited at the terminal after the fleet had given others. The local ones are used.
+        FleetSettingsDrift = "fleet-settings-drift",
+        /// The settings from the fleet cannot be used, for example because a file was changed by hand.
+        FleetSettingsUnusable = "fleet-settings-unusable",
+        /// The command keys from the fleet cannot be used, so the terminal takes no command.
+        FleetKeysUnusable = "fleet-keys-unusable",
     }
 }
 

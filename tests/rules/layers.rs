@@ -82,16 +82,29 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "transaction",
             "operator_secrets",
             "fleet",
+            "overlay",
         ],
     ),
     // It tests the agent's connections to the devices without an agent. From the agent it uses only the check of the
     // clock.
     (
         "doctor",
-        &["config", "gateway", "journal", "reader", "transaction", "printer", "till", "systemd", "access", "agent"],
+        &[
+            "config",
+            "overlay",
+            "gateway",
+            "journal",
+            "reader",
+            "transaction",
+            "printer",
+            "till",
+            "systemd",
+            "access",
+            "agent",
+        ],
     ),
     // It uses `card` and `emv` only to find card numbers.
-    ("support", &["card", "emv", "config", "journal"]),
+    ("support", &["card", "emv", "config", "overlay", "journal"]),
     ("board", &[]),
     // It decides about a command with what the journal knows of it.
     ("fleet", &["config", "journal"]),
@@ -117,7 +130,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // While the agent cannot start, it answers at the sockets of systemd.
-    ("cli::run", &["till", "config", "agent", "logging", "systemd", "start_again", "access"]),
+    ("cli::run", &["till", "config", "overlay", "agent", "logging", "systemd", "start_again", "access"]),
     // It asks the agent, or changes the journal if no agent runs.
     ("cli::operator", &["till", "config", "counter", "journal", "operator_secrets", "transaction"]),
     // It searches the ports for a reader and a printer, as carefully as the doctor. From `access` it uses only the
@@ -140,10 +153,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     // It names what the readers of the configured protocol cannot do.
-    ("cli::check", &["config", "reader"]),
+    ("cli::check", &["config", "overlay", "reader"]),
     // It asks a reader while no agent uses its port. A recording reads one card, for an amount. From the agent it uses
     // only the check of the clock.
-    ("cli::reader", &["config", "board", "reader", "card", "money", "transaction", "agent"]),
+    ("cli::reader", &["config", "overlay", "board", "reader", "card", "money", "transaction", "agent"]),
     // It shows a code and tries the devices before there is an agent.
     ("cli::first_boot", &["config", "board", "reader", "printer", "doctor", "access", "systemd", "words"]),
     // It reads the journal whether or not the agent runs. From `till` it uses only the list of problems, for its codes.

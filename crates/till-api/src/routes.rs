@@ -129,6 +129,10 @@ pub const ROUTES: &[ApiRoute] = {
         route(("POST", "/v1/fleet/commands", &[], AtOnce, Answer, Nobody)),
         route(("GET", "/v1/fleet/commands/{id}", &["wait-s"], Named, MayWait, Nobody)),
         route(("GET", "/v1/fleet/commands/{id}/archive", &["part"], AtOnce, Answer, Nobody)),
+        route(("GET", "/v1/fleet/settings", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/fleet/settings", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/fleet/keys", &[], AtOnce, Answer, Nobody)),
+        route(("POST", "/v1/fleet/acks", &[], AtOnce, Answer, Nobody)),
     ]
 };
 

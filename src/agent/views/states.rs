@@ -212,6 +212,11 @@ pub(in crate::agent) fn message_of(code: Attention) -> Message {
         A::ConfirmationAwaited => M::AttentionConfirmationAwaited,
         A::TillPortClosed => M::AttentionTillPortClosed,
         A::FleetMessage => M::AttentionFleetMessage,
+        A::FleetSettingsTrial => M::AttentionFleetSettingsTrial,
+        A::FleetSettingsReturned => M::AttentionFleetSettingsReturned,
+        A::FleetSettingsDrift => M::AttentionFleetSettingsDrift,
+        A::FleetSettingsUnusable => M::AttentionFleetSettingsUnusable,
+        A::FleetKeysUnusable => M::AttentionFleetKeysUnusable,
     }
 }
 

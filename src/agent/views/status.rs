@@ -75,6 +75,8 @@ pub(in crate::agent) struct StatusFacts<'a> {
     pub(in crate::agent) old_copy: Option<(Attention, Sentence)>,
     /// The message of the fleet.
     pub(in crate::agent) fleet_message: Option<Sentence>,
+    /// What a person should know about the fleet's settings and keys.
+    pub(in crate::agent) given: Vec<(Attention, Sentence)>,
     pub(in crate::agent) busy: bool,
     pub(in crate::agent) logging: Option<LogView>,
     pub(in crate::agent) health: HealthView,
@@ -242,6 +244,7 @@ fn attention(facts: &StatusFacts<'_>) -> Vec<AttentionView> {
         attention.push(of_sale(code, message_of(code).into(), order.reference.as_str(), &order.till));
     }
     attention.extend(facts.fleet_message.clone().map(|said| entry(Attention::FleetMessage, said)));
+    attention.extend(facts.given.iter().cloned().map(|(code, said)| entry(code, said)));
     attention.extend(facts.keys_run_out.clone().map(|said| entry(Attention::ReaderKeysLow, said)));
     attention
 }

@@ -13,6 +13,7 @@ use super::super::exit::{Exit, Stop};
 use super::super::out;
 use crate::agent::clock;
 use crate::config::{self, Config, DEFAULT_PATH};
+use crate::overlay;
 use pos_reader::{
     Arm, CardVerdict, Completion, EntryRequest, FamilyLeftOut, LocalTime, ReaderEvent, ReaderFamily, ReaderHandle,
     ReaderOrder, ReaderProgress, ReaderSettings, Unready, spawn,
@@ -76,7 +77,7 @@ enum TracedEntry {
 
 impl Trace {
     pub(super) async fn run(self) -> Result<Exit, Stop> {
-        let config = config::load(&self.config)?;
+        let config = overlay::shown(&self.config)?.config;
         let arm = self.arm(&config)?;
         out::say("# Recording of a card reader by pos-agent. Card data are zeros.");
         out::say_lines(&config::reader_section(&self.config)?);

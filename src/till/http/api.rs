@@ -13,6 +13,7 @@
 //! | `payments` | payments at the gateway |
 //! | `operators` | operators: list, add, remove, set a PIN, unlock |
 //! | `fleet` | the fleet's signed commands and their results |
+//! | `fleet_settings` | the fleet's signed settings and keys, and the report about them |
 //! | `sessions` | the operator at the counter: sign in and out, and a supervisor's approval |
 //!
 //! The table in `till/rights.rs` lists the rights that each verb needs. A caller that lacks a right gets a 403 that
@@ -34,7 +35,8 @@ use super::failure::{Failure, tell};
 use super::guard::{Entrance, guard, in_json};
 use super::slots::count;
 use super::{
-    Stopped, closes, confirm, entries, events, fleet, lists, operators, payments, receipts, sales, sessions, terminal,
+    Stopped, closes, confirm, entries, events, fleet, fleet_settings, lists, operators, payments, receipts, sales,
+    sessions, terminal,
 };
 use crate::till::{Command, Permit, PortView, ProblemType, ProgressLog};
 use pos_terms::money::Currency;
@@ -101,6 +103,7 @@ const ROUTES: &[&[Route]] = &[
     payments::ROUTES,
     operators::ROUTES,
     fleet::ROUTES,
+    fleet_settings::ROUTES,
     sessions::ROUTES,
 ];
 

@@ -157,6 +157,15 @@ pub(super) fn fleet_envelope() -> Value {
     })
 }
 
+/// The report of a terminal that keeps the settings of its fleet.
+pub(super) fn fleet_report() -> Value {
+    json!({
+        "version": 7, "tried": 7, "sha256": "3c".repeat(32), "state": "kept", "entry": 4711,
+        "keysVersion": 2, "keys": [{ "name": "config a", "kind": "config", "public": "9f".repeat(32) }],
+        "at": "2026-11-20T10:00:07Z",
+    })
+}
+
 /// The result of a command that has begun a sale.
 pub(super) fn fleet_result() -> Value {
     json!({
