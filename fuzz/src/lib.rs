@@ -10,6 +10,7 @@ pub mod first_boot;
 // The agent's tests include this file too, and the agent does not depend on the fleet's server.
 #[cfg(not(test))]
 pub mod fleet;
+pub mod fleet_overlay;
 pub mod gateway_answer;
 pub mod icc_data_response;
 pub mod journal_pages;
@@ -38,6 +39,7 @@ pub const TARGETS: &[Target] = &[
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),
     ("first_boot", first_boot::holds),
+    ("fleet_overlay", fleet_overlay::holds),
     ("gateway_answer", gateway_answer::holds),
     ("icc_data_response", icc_data_response::holds),
     ("journal_pages", journal_pages::holds),

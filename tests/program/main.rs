@@ -7,6 +7,7 @@
 //! | `config` | examples that must be accepted, and mistakes that must be reported with their remedy |
 //! | `setup` | `pos-agent setup`, at a terminal and unattended |
 //! | `doctor` | `pos-agent doctor` in a shop with one fault |
+//! | `fleet_settings` | settings and keys from a fleet, with the real program and its restarts |
 //! | `first_boot` | `pos-agent first-boot` as the front meets it |
 //! | `health` | `pos-agent health` after an update |
 //! | `help` | width of the help |
@@ -25,6 +26,7 @@ mod closes;
 mod config;
 mod doctor;
 mod first_boot;
+mod fleet_settings;
 mod health;
 mod help;
 mod logging;

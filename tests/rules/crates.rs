@@ -54,6 +54,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
             "pos-agent",
             "pos-core",
             "pos-daemon",
+            "pos-fleet-terms",
             "pos-gateway-model",
             "pos-journal",
             "pos-protocols",

@@ -11,6 +11,7 @@
 //! | `another_account` | an entity-id that is changed while transactions are open |
 //! | `link` | a network without a link |
 //! | `fleet` | signed commands of a fleet |
+//! | `fleet_settings` | settings from a fleet: a trial that is kept, given back, or tried again, in virtual time |
 //! | `flood` | a reader that sends endlessly |
 //! | `reader_trust` | readers that may read cards, and a reader that differs from the earlier one |
 //! | `printers` | a sale goes on despite any fault of a printer |
@@ -42,6 +43,7 @@ mod calls;
 mod clock_ahead;
 mod close_of_day;
 mod fleet;
+mod fleet_settings;
 mod flood;
 mod housekeeping;
 mod journal_gone;

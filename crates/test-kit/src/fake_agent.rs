@@ -196,6 +196,7 @@ async fn play(
             Command::Operators(asked) => drop(asked),
             Command::Fleet(FleetRequest::Connect { reply }) => drop(reply.send(Err(FleetRefused::NoFleet))),
             Command::Fleet(asked) => drop(asked),
+            Command::FleetSettings(asked) => drop(asked),
             Command::Payment { reply, .. } => drop(reply.send(Ok(Default::default()))),
             Command::Query { reply, .. } => drop(reply.send(Ok(Vec::new()))),
             Command::NoAmountWanted => {}

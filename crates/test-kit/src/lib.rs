@@ -38,6 +38,8 @@ pub mod program;
 pub mod shop_client;
 // Recordings of readers, played to a session.
 pub mod recording;
+// Documents that a fleet signs, and the keys for them.
+pub mod signed;
 // Traces of reader sessions.
 pub mod trace;
 // The words of VIPA's traces.

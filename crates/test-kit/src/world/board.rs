@@ -9,9 +9,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use chrono::{DateTime, Datelike, TimeDelta};
-use pos_agent::agent::{self, AnyBook, Surroundings};
-use pos_agent::config;
+use pos_agent::agent::{self, AgentEnd, AnyBook, Surroundings};
 use pos_agent::till::{ProgressLog, Wires};
+use pos_agent::{config, overlay};
 use pos_core::book::{Book, BookEntry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -29,6 +29,8 @@ pub enum End {
     Done,
     /// The plan cut the power.
     Cut,
+    /// The agent ended in order to start again.
+    Restarted,
     /// The agent failed to start, for this reason.
     NotStarted(String),
 }
@@ -49,14 +51,19 @@ impl World {
             let (sender, commands) = mpsc::channel(32);
             let progress = ProgressLog::new(256);
             let till = Till::new(self.clone(), sender, &progress);
-            let config = config::load(&write_config(self)).unwrap();
-            let agent = agent::run_in(self.surroundings(), Wires { commands, progress }, config, std::future::pending());
+            let loaded = overlay::begin(config::load_own(&write_config(self)).unwrap());
+            let agent =
+                agent::run_in(self.surroundings(), Wires { commands, progress }, loaded, std::future::pending());
             let agent = tokio::spawn(agent);
             tokio::spawn(bank_works(self.clone()));
             let end = tokio::select! {
                 biased;
                 () = self.0.died.notified() => End::Cut,
-                ended = agent => End::NotStarted(ended.unwrap().err().map_or_else(String::new, |error| error.to_string())),
+                ended = agent => match ended.unwrap() {
+                    Ok(AgentEnd::Restart) => End::Restarted,
+                    Ok(AgentEnd::Stopped) => End::NotStarted(String::new()),
+                    Err(error) => End::NotStarted(error.to_string()),
+                },
                 () = people(till) => End::Done,
             };
             // The time is counted while the board's clock runs, because the world's time is the sum of all boards'
@@ -223,6 +230,7 @@ const OF_LITERAL: &str = "refuses-repeated-references = true\n";
 fn write_config(world: &World) -> std::path::PathBuf {
     let folder = world.folder().display();
     let journal = world.journal();
+    let fleet = world.lock().fleet.clone();
     let (literal, by_post, terminal, entity, reader) = {
         let state = world.lock();
         let reader = state.family.configuration("/dev/null");
@@ -267,7 +275,7 @@ time-zone = "{}"
 
 [journal]
 path = "{}"
-"#,
+{fleet}"#,
         entity,
         time_zone(),
         journal.display()

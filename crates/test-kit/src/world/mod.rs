@@ -98,6 +98,8 @@ pub struct State {
     pub no_link: bool,
     /// The terminal id in the board's configuration.
     pub terminal: &'static str,
+    /// The section `[fleet]` in the board's configuration; empty if the terminal belongs to no fleet.
+    pub fleet: String,
     /// The account at the gateway in the board's configuration.
     pub entity: &'static str,
     randoms: u64,
@@ -147,6 +149,7 @@ impl World {
             terminal: board::TERMINAL,
             entity: board::ENTITY,
             randoms: 0,
+            fleet: String::new(),
             boots: 0,
         };
         let world = Self(Arc::new(Shared {

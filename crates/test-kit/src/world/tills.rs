@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use pos_agent::till::{
-    Caller, Command, LaterView, ProgressListener, ProgressLog, Refused, SaleState as Standing, SaleView, StatusView,
-    Verb, Wanted,
+    Caller, Command, FleetRefused, FleetSettingsRequest, LaterView, ProgressListener, ProgressLog, Refused,
+    SaleState as Standing, SaleView, StatusView, Verb, Wanted,
 };
 use pos_core::wish::{EarlierName, WishFields};
+use pos_fleet_terms::Reported;
+use pos_journal::Entries;
 use pos_terms::money::{Amount, Currency};
 use pos_terms::transaction::{Kind, OnSilence, OutcomeWord, PaymentId, Reference, SaleNumber, Taken, Who};
 use tokio::sync::{mpsc, oneshot};
@@ -240,6 +242,23 @@ impl Till {
     async fn status(&self) -> Option<StatusView> {
         let (reply, answer) = oneshot::channel();
         let _ = self.commands.send(Command::Status { permit: Caller::root(0).may(Verb::Status).unwrap(), reply }).await;
+        answer.await.ok()
+    }
+
+    /// Returns the journal's first entries, with its identity.
+    pub async fn entries(&self) -> Entries {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::ListEntries { after: 0, limit: 200, reply }).await;
+        answer.await.unwrap().unwrap()
+    }
+
+    /// Passes on what the fleet signed, or an acknowledgement, and returns the terminal's report.
+    pub async fn fleet_settings(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<Reported, FleetRefused>>) -> FleetSettingsRequest,
+    ) -> Option<Result<Reported, FleetRefused>> {
+        let (reply, answer) = oneshot::channel();
+        let _ = self.commands.send(Command::FleetSettings(request(reply))).await;
         answer.await.ok()
     }
 
