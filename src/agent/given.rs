@@ -14,8 +14,8 @@ use crate::overlay::{
 use crate::till::{Attention, FleetRefused, FleetSettingsRequest, Health};
 use pos_words::{Message, Sentence};
 
-/// A restart because of the fleet's settings: as soon as no card and no till waits, and at this time of the process like
-/// an orderly stop.
+/// A restart because of the fleet's settings: as soon as no card and no till waits, and at this time of the process
+/// like an orderly stop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RestartBy(pub(super) Duration);
 

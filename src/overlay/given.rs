@@ -12,7 +12,7 @@ use super::Loaded;
 use super::keys::{KeyChain, NextKeys};
 use super::own::{NotUsable, OwnSettings};
 use super::refusal::{FleetRefusal, fault, for_this_terminal, names, refused, sha256};
-use super::standing::{GivenSettings, SettingsMove, Standing, ThenDo, TrialFacts};
+use super::standing::{GivenSettings, SettingsMove, SettingsStanding, ThenDo, TrialFacts};
 use super::store::{OverlayFile, OverlayFolder};
 use crate::config::{Config, Fleet};
 use crate::fleet::{CommandSigner, FleetKeys};
@@ -55,7 +55,7 @@ pub struct FleetGiven {
     fleet: Fleet,
     own: OwnSettings,
     chain: KeyChain,
-    standing: Standing,
+    standing: SettingsStanding,
     trouble: Vec<GivenTrouble>,
     /// The settings in use, with their version; 0 for the terminal's own alone.
     in_use: BTreeMap<String, Value>,
@@ -86,7 +86,7 @@ impl FleetGiven {
         fleet: Fleet,
         own: OwnSettings,
         chain: KeyChain,
-        standing: Standing,
+        standing: SettingsStanding,
         trouble: Vec<GivenTrouble>,
     ) -> Self {
         Self {
@@ -227,7 +227,7 @@ impl FleetGiven {
         let text = String::from_utf8_lossy(bytes).into_owned();
         if self.standing.is_trial() || self.restarts {
             // It is judged when the trial has ended.
-            let standing = Standing { next: Some(text), ..self.standing.clone() };
+            let standing = SettingsStanding { next: Some(text), ..self.standing.clone() };
             let moved = SettingsMove { mark: None, standing, then: ThenDo::Nothing };
             return Ok((moved.standing != self.standing).then_some(moved));
         }

@@ -2,11 +2,11 @@
 //! of which follows from the one before.
 //!
 //! Two config keys sign a document together. They are counted by their bytes, and only if the document leaves them as
-//! they are. So whoever has one key can change nothing, and two config keys always remain: with one, no later change
-//! would be possible. A key that a document leaves out stays revoked, even if the terminal's own file names it.
+//! they are. So one stolen key changes nothing, and two config keys always remain: with one, no later change would be
+//! possible. A key that a document leaves out stays revoked, even if the terminal's own file names it.
 //!
-//! Root's word counts too: a key that root adds to the file after the last document is in force beside its keys, and a
-//! key that root removes from the file is not in force. So each document is kept with the file's keys of its time.
+//! Root's word counts too. A key that root adds to the file after the last document is in force as well. A key that
+//! root removes from the file is not in force. So each document is kept with the file's keys of its time.
 
 use std::collections::BTreeSet;
 

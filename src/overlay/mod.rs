@@ -36,7 +36,7 @@ use crate::config::{self, Config, OwnConfig};
 use keys::{KeptKeys, KeyChain as Chain};
 use own::OwnSettings;
 use refusal::fault;
-use standing::Standing;
+use standing::SettingsStanding;
 use store::OverlayFile;
 
 /// The configuration with which the agent runs, and the overlay from which a part of it comes.
@@ -80,7 +80,7 @@ fn assembled(OwnConfig { config, text }: OwnConfig, counts: bool) -> Loaded {
     let Some(fleet) = config.fleet.clone() else { return config.into() };
     let folder = OverlayFolder::beside(&config.journal.path);
     let mut trouble = Vec::new();
-    let read = folder.read::<Standing>(OverlayFile::Settings);
+    let read = folder.read::<SettingsStanding>(OverlayFile::Settings);
     let mut standing = read.unwrap_or_else(|why| {
         trouble.push(GivenTrouble::Settings(why));
         None

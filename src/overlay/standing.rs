@@ -24,7 +24,8 @@ pub const TRIAL_LASTS: Duration = Duration::from_secs(600);
 pub(super) const RAN_WELL: Duration = Duration::from_secs(120);
 /// The number of starts of a trial that may fail.
 pub(super) const MOST_STARTS: u32 = 3;
-/// The pause before a version is tried again that nobody acknowledged, as uptime of one process. It doubles each time.
+/// The pause before a version without an acknowledgement is tried again, as uptime of one process. It doubles each
+/// time.
 const FIRST_PAUSE: Duration = Duration::from_secs(3600);
 const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
@@ -54,7 +55,7 @@ pub(super) struct LastSettings {
     pub(super) entry: i64,
     /// The starts of the trial that have not run well yet.
     pub(super) starts: u32,
-    /// The number of trials that nobody acknowledged.
+    /// The number of trials without an acknowledgement.
     pub(super) tries: u32,
     /// True if the journal has no mark about the state yet.
     pub(super) owed: bool,
@@ -65,7 +66,7 @@ pub(super) struct LastSettings {
 /// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Standing {
+pub(super) struct SettingsStanding {
     /// The greatest version that came. No lower one is taken, and none twice.
     pub(super) floor: u64,
     /// The settings that are kept, with their version.
@@ -92,7 +93,7 @@ pub enum ThenDo {
 pub struct SettingsMove {
     /// The mark for the journal.
     pub(super) mark: Option<FleetStep>,
-    pub(super) standing: Standing,
+    pub(super) standing: SettingsStanding,
     pub(super) then: ThenDo,
 }
 
@@ -144,7 +145,7 @@ impl LastSettings {
     }
 }
 
-impl Standing {
+impl SettingsStanding {
     /// Returns the settings to use, with their version.
     pub(super) fn in_use(&self) -> Option<(&GivenSettings, u64)> {
         match &self.last {

@@ -69,7 +69,7 @@ impl OverlayFolder {
     /// Replaces a file. When it returns, the new content is on the disk.
     ///
     /// # Errors
-    /// Fails if the folder or the file cannot be written. The former content then stays, or the new one is in its place.
+    /// Fails if the folder or the file cannot be written. The former content stays, or the new one is in its place.
     pub(super) fn write<T: Serialize>(&self, file: OverlayFile, value: &T) -> io::Result<()> {
         if let Err(error) = DirBuilder::new().mode(0o700).create(&self.0)
             && error.kind() != io::ErrorKind::AlreadyExists

@@ -1,5 +1,5 @@
-//! Settings from a fleet in virtual time: a trial that is kept, given back by itself, or tried again later. Each restart
-//! boots the next board from the disk.
+//! Settings from a fleet in virtual time: a trial that is kept, given back by itself, or tried again later. Each
+//! restart boots the next board from the disk.
 
 use std::time::Duration;
 
@@ -121,7 +121,7 @@ fn a_sale_at_the_reader_ends_before_the_settings_are_given_back() {
     let end = world.boot(async |till| {
         till.until_ready().await;
         sleep(9 * MINUTE + Duration::from_secs(40)).await;
-        // Nobody presents a card. The trial's setting lets the sale wait for 30 s.
+        // No card is presented. The trial's setting lets the sale wait for 30 s.
         till.ask(0).await;
         sleep(HOUR).await;
     });

@@ -122,7 +122,7 @@ pub enum SettingsState {
     Kept,
     /// It went back to those before, and never tries this version again.
     Returned,
-    /// It went back because nobody at the server acknowledged. It tries the version again later.
+    /// It went back because the server did not acknowledge. It tries the version again later.
     Unheard,
     /// It refuses them, and never tried them.
     Refused,

@@ -21,7 +21,7 @@ pub enum FleetStep {
     Kept,
     /// The terminal went back to the settings before.
     Returned,
-    /// The terminal went back, because nobody at the server acknowledged. It tries again later.
+    /// The terminal went back, because the server did not acknowledge. It tries again later.
     Unheard,
     /// The terminal refused the settings or the keys.
     Refused,

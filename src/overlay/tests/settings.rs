@@ -378,7 +378,7 @@ fn a_file_that_was_edited_by_hand_counts_as_absent() {
             &[CONFIG_A],
         ),
     ] {
-        let mut standing: Standing = store::content(&good).unwrap();
+        let mut standing: SettingsStanding = store::content(&good).unwrap();
         standing.kept.as_mut().unwrap().envelope = String::from_utf8(forged).unwrap();
         OverlayFolder::beside(&board.folder.path().join("journal.db")).write(OverlayFile::Settings, &standing).unwrap();
         let process = board.start();
@@ -422,7 +422,7 @@ fn a_cut_at_each_step_of_the_swap_leaves_one_of_the_two_configurations() {
     fs::write(board.file("settings"), &before).unwrap();
     let mut trial = board.start();
     assert_eq!(trial.state(), (SettingsState::Trial, 1));
-    // After the mark about the way back, before the file: the trial begins anew, and goes back again.
+    // After the mark about the way back, before the file: the trial begins again, and goes back again.
     let before = fs::read(board.file("settings")).unwrap();
     trial.now = TRIAL_LASTS;
     assert_eq!(trial.look(&mut board, TrialFacts::default()), ThenDo::GoBack);
@@ -528,7 +528,7 @@ proptest! {
 
     #[test]
     fn any_bytes_of_the_file_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let _ = store::content::<Standing>(&bytes);
+        let _ = store::content::<SettingsStanding>(&bytes);
         let _ = store::content::<Vec<KeptKeys>>(&bytes);
     }
 }
