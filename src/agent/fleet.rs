@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use pos_fleet_terms::{CommandCode, CommandKind, CommandResult, Envelope, FleetCommand, Id, read};
-use pos_journal::{AcceptedCommand, JudgedCommand};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
@@ -18,6 +17,7 @@ use super::restart::RestartWanted;
 use crate::config;
 use crate::fleet::{AskedCommand, CommandSigner, FleetKeys, FleetTill, JudgingNow, OwnPlace, Verdict, judge};
 use crate::till::{Caller, CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken, SaleState};
+use pos_core::fleet::{AcceptedCommand, JudgedCommand};
 use pos_core::transaction::Transaction;
 use pos_terms::emv::pan;
 use pos_terms::transaction::{FleetAuthor, Reference};
@@ -287,11 +287,13 @@ impl Agent {
     fn command_ended(&mut self, id: &Id, end: CommandEnd) -> Result<CommandResult, FleetRefused> {
         let stored = self.stored(id)?;
         let result = match end {
-            // The ledger answers for a transaction, and for what nobody heard the end of.
-            CommandEnd::Began | CommandEnd::Unknown => {
+            CommandEnd::Began => {
                 self.fleet.acting.remove(id);
                 return self.result_of(&stored);
             }
+            // It may still begin, for example after a look-up at the gateway. Until then it counts as acting, and after
+            // a restart the ledger answers.
+            CommandEnd::Unknown => return self.result_of(&stored),
             CommandEnd::Done(body) => CommandResult { body, ..self.result(&stored, CommandCode::Done) },
             CommandEnd::Malformed(text) => {
                 CommandResult { text: Some(text), ..self.result(&stored, CommandCode::Malformed) }
@@ -311,7 +313,8 @@ impl Agent {
     /// Stores a final answer.
     fn answer(&mut self, result: CommandResult) -> Result<CommandResult, FleetRefused> {
         let text = serde_json::to_string(&result).map_err(|error| FleetRefused::Journal(error.to_string()))?;
-        self.engine.journal.answer_command(result.id.as_str(), &text).map_err(by_journal)?;
+        let unix_ms = self.engine.clock.unix_ms();
+        self.engine.journal.answer_command(result.id.as_str(), &text, unix_ms).map_err(by_journal)?;
         self.fleet.acting.remove(&result.id);
         Ok(result)
     }

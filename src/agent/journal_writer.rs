@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use crate::till::{JournalState, Refused};
+use pos_core::book::BookEntry;
 use pos_core::counter::TryKey;
+use pos_core::fleet::{AcceptedCommand, JudgedCommand};
 use pos_core::transaction::Transaction;
 use pos_journal::{
-    AcceptedCommand, FleetChange, Journal, JudgedCommand, KnownReader, OldCopyFound, OperatorChange, Program, Rescued,
-    SetBack, SoldMark, SoldOn,
+    FleetChange, Journal, KnownReader, OldCopyFound, OperatorChange, Program, Rescued, SetBack, SoldMark, SoldOn,
 };
 use pos_terms::transaction::{ReceiptCopy, SaleNumber, Who};
 use pos_words::{Message, Sentence};
@@ -78,7 +79,7 @@ impl JournalWriter {
         Ok(desk)
     }
 
-    /// Writes a step or a close. The agent has no other way to write one.
+    /// Writes a step, a close, or a command. The agent has no other way to write one.
     pub(super) fn write<T>(
         &mut self,
         write: impl FnOnce(&mut AnyBook<'_>) -> Result<T, pos_journal::Error>,
@@ -121,11 +122,11 @@ impl JournalWriter {
         command: &JudgedCommand,
         accepted: Option<&AcceptedCommand>,
     ) -> Result<(), pos_journal::Error> {
-        self.book.write_command(command, accepted)
+        self.write(|book| book.write(command.unix_ms, &[BookEntry::Command { command, accepted }])).map(drop)
     }
 
-    pub(super) fn answer_command(&mut self, id: &str, answer: &str) -> Result<(), pos_journal::Error> {
-        self.book.answer_command(id, answer)
+    pub(super) fn answer_command(&mut self, id: &str, answer: &str, unix_ms: i64) -> Result<(), pos_journal::Error> {
+        self.write(|book| book.write(unix_ms, &[BookEntry::CommandAnswer { id, answer }])).map(drop)
     }
 
     pub(super) fn forget_commands(&mut self, unix_ms: i64) -> Result<u64, pos_journal::Error> {

@@ -14,7 +14,7 @@
 
 use chrono::DateTime;
 use pos_fleet_terms::{COMMAND_VERSION, CommandCode, CommandKind, FleetCommand, Id};
-use pos_journal::{JudgedCommand, UsedCounters};
+use pos_core::fleet::{JudgedCommand, UsedCounters};
 
 use super::keys::CommandSigner;
 use super::window::taking;

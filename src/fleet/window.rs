@@ -2,7 +2,7 @@
 //! 63 below the greatest is too old.
 
 use pos_fleet_terms::COUNTER_WINDOW;
-use pos_journal::UsedCounters;
+use pos_core::fleet::UsedCounters;
 
 /// The greatest counter, which the journal can store.
 const GREATEST: u64 = i64::MAX.cast_unsigned();

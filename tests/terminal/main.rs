@@ -29,6 +29,7 @@
 //! | `tips` | tips that the till sends, and tips that the customer types or omits |
 //! | `probing` | the times of the gateway's probes |
 //! | `zvt` | a ZVT payment, cut at each of its points |
+//! | `cloud` | a sale of a cloud till, cut at each of its points |
 //! | `nexo` | a nexo payment, cut at each of its points |
 //! | `nexo_again` | a nexo till's message numbers, used again immediately and after days |
 
@@ -42,6 +43,7 @@ mod bad_input;
 mod calls;
 mod clock_ahead;
 mod close_of_day;
+mod cloud;
 mod fleet;
 mod fleet_settings;
 mod flood;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use pos_terms::transaction::SaleNumber;
 
 use crate::counter::Close;
+use crate::fleet::{AcceptedCommand, JudgedCommand};
 use crate::transaction::{Action, Record, Step, Transaction};
 
 /// Storage that survives a power cut.
@@ -37,6 +38,20 @@ pub enum BookEntry<'a> {
     },
     /// A close of day.
     Close(&'a Close),
+    /// A command of the fleet. One that is not accepted never acts.
+    Command {
+        /// The command.
+        command: &'a JudgedCommand,
+        /// The author and the used counters, if the terminal accepts it.
+        accepted: Option<&'a AcceptedCommand>,
+    },
+    /// The final answer of a command. The first answer stays.
+    CommandAnswer {
+        /// The command's id.
+        id: &'a str,
+        /// The answer as JSON.
+        answer: &'a str,
+    },
 }
 
 /// Writes a step, then returns its actions and the duration of the write. The duration is zero if the step has no

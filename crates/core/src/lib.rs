@@ -6,6 +6,8 @@
 pub mod transaction;
 // Gives out the actions of a step only after its records are on the disk.
 pub mod book;
+// The commands of the fleet that the terminal has judged.
+pub mod fleet;
 // The till's request for one transaction, checked once.
 pub mod wish;
 // The follow-ups that a transaction allows, and the amount that is left for them.

@@ -248,6 +248,8 @@ impl Db {
         match *entry {
             BookEntry::Step { sale, place, records } => self.write(sale, place, unix_ms, records),
             BookEntry::Close(close) => self.write_close(close, unix_ms),
+            BookEntry::Command { command, accepted } => self.write_command(command, accepted),
+            BookEntry::CommandAnswer { id, answer } => self.answer_command(id, answer),
         }
     }
 

@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::chain::Mark;
 use super::db::{Db, failed, put};
 use super::{Error, Journal};
+use pos_core::fleet::{AcceptedCommand, JudgedCommand, UsedCounters};
 
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS fleet_command(
@@ -30,59 +31,19 @@ const KEPT_MS: i64 = 30 * 24 * 3600 * 1000;
 const MOST_KEPT: u32 = 10_000;
 const COLUMNS: &str = "id, sha256, kind, key, counter, till, reference, answer, unix_ms";
 
-/// A command of the fleet that this terminal has judged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JudgedCommand {
-    /// The command's id.
-    pub id: String,
-    /// SHA-256 of the signed document, in hexadecimal.
-    pub sha256: String,
-    /// The kind, as a word.
-    pub kind: String,
-    /// SHA-256 of the signing key's bytes, in hexadecimal.
-    pub key: String,
-    /// The counter of the key.
-    pub counter: u64,
-    /// The till, if the command concerns a transaction.
-    pub till: Option<String>,
-    /// The till's reference of the transaction.
-    pub reference: Option<String>,
-    /// The final answer as JSON. A command without one acts, or is about a transaction that answers for it.
-    pub answer: Option<String>,
-    /// The time of the judgement, in milliseconds since 1970.
-    pub unix_ms: i64,
-}
-
-/// The author of an accepted command, and the counters of its key afterwards.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AcceptedCommand {
-    /// The name of the signing key.
-    pub key_name: String,
-    /// The person or program that gave the command.
-    pub author: String,
-    /// The counters of the key.
-    pub used: UsedCounters,
-}
-
-/// The counters that a key has used: the greatest one, and a bit for each of the 64 up to it. The lowest bit is that of
-/// the greatest counter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct UsedCounters {
-    /// The greatest counter.
-    pub highest: u64,
-    /// The bits.
-    pub bits: u64,
-}
-
 impl Db {
     /// Writes a judged command. With `accepted`, also writes the mark and the counters, in the same commit.
     ///
     /// # Errors
     /// Returns an error if the journal cannot be written. Nothing was then written, and the command must not act.
-    pub fn write_command(&mut self, command: &JudgedCommand, accepted: Option<&AcceptedCommand>) -> Result<(), Error> {
+    pub(super) fn write_command(
+        &mut self,
+        command: &JudgedCommand,
+        accepted: Option<&AcceptedCommand>,
+    ) -> Result<(), Error> {
         let counter = i64::try_from(command.counter).map_err(failed)?;
         let head = self.take_head()?;
-        let transaction = self.connection.transaction().map_err(failed)?;
+        let transaction = self.connection.savepoint().map_err(failed)?;
         transaction.execute_batch(TABLES).map_err(failed)?;
         let mut next = head;
         if let Some(AcceptedCommand { key_name, author, used }) = accepted {
@@ -133,7 +94,7 @@ impl Db {
     ///
     /// # Errors
     /// Returns an error if the journal cannot be written.
-    pub fn answer_command(&mut self, id: &str, answer: &str) -> Result<(), Error> {
+    pub(super) fn answer_command(&mut self, id: &str, answer: &str) -> Result<(), Error> {
         let sql = "UPDATE fleet_command SET answer = ?2 WHERE id = ?1 AND answer IS NULL";
         self.connection.execute(sql, params![id, answer]).map_err(failed)?;
         self.written += 1;
@@ -223,22 +184,6 @@ fn has_tables(connection: &Connection) -> Result<bool, Error> {
 }
 
 impl Journal {
-    /// See [`Db::write_command`].
-    ///
-    /// # Errors
-    /// Returns an error if the journal cannot be written. Nothing was then written, and the command must not act.
-    pub fn write_command(&mut self, command: &JudgedCommand, accepted: Option<&AcceptedCommand>) -> Result<(), Error> {
-        self.db.write_command(command, accepted)
-    }
-
-    /// See [`Db::answer_command`].
-    ///
-    /// # Errors
-    /// Returns an error if the journal cannot be written.
-    pub fn answer_command(&mut self, id: &str, answer: &str) -> Result<(), Error> {
-        self.db.answer_command(id, answer)
-    }
-
     /// See [`Db::command`].
     ///
     /// # Errors

@@ -76,7 +76,6 @@ pub use chain::Head;
 pub use db::{Db, Opened, SetAside};
 pub use entries::{ChainEntry, Content, Entries};
 pub use export::{Closing, ExportedTransaction};
-pub use fleet::{AcceptedCommand, JudgedCommand, UsedCounters};
 pub use fleet_settings::{FleetChange, FleetStep};
 pub use inspect::{Inspection, LastClose, Sales, inspect, name_of};
 pub use known::OldCopyFound;

@@ -25,6 +25,7 @@ pub mod bank_server;
 pub mod board;
 pub mod cable;
 pub mod closes;
+pub mod cloud;
 pub mod cut_points;
 pub mod disturbances;
 pub mod hardware;
