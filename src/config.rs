@@ -12,6 +12,7 @@ use serde::Deserialize;
 mod check;
 mod close;
 mod counter;
+mod daily_window;
 mod files;
 mod fleet;
 mod form;
@@ -23,6 +24,7 @@ mod socket;
 
 pub use close::CloseOfDay;
 pub use counter::{Tips, Training};
+pub use daily_window::{DailyWindow, NoDailyWindow};
 pub use fleet::{Fleet, FleetKey};
 pub use load::{Error, OwnConfig, checked, load, load_own, parse, read, reader_section};
 pub use operators::{Amounts, Operators};

@@ -1,13 +1,18 @@
 //! A restart as soon as the terminal is idle: no card and no till waits. An unconfirmed transaction does not hold it up,
-//! because the next start continues with it. After its deadline, the restart is given up and never forced.
+//! because the next start continues with it. If the configuration has a window for the fleet, the restart waits for it.
+//! After its deadline, the restart is given up and never forced.
 
 use std::time::Duration;
 
+use chrono::{DateTime, Local, Timelike as _};
 use pos_core::transaction::Standing;
 use pos_fleet_terms::Id;
 
 use super::Agent;
 use super::engine::open_transactions::OpenTransaction;
+
+/// The time after which a restart that waits for its window is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_secs(30);
 
 /// How the agent's loop ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +43,12 @@ impl Agent {
     /// Returns whether the agent restarts now. Gives up a restart whose deadline has passed.
     pub(super) fn restarts_now(&mut self) -> bool {
         let Some(wanted) = &self.restart else { return false };
-        if self.is_idle() {
+        if self.is_idle() && self.is_in_window() {
             return true;
         }
         if wanted.until <= self.engine.clock.monotonic() {
             let given_up = self.restart.take();
-            tracing::warn!("the agent was not idle in time, and does not restart");
+            tracing::warn!("the terminal was not idle in its window, and the agent does not restart");
             if let Some(command) = given_up.and_then(|wanted| wanted.command) {
                 self.was_not_idle(&command);
             }
@@ -51,9 +56,20 @@ impl Agent {
         false
     }
 
-    /// Returns the time at which a wanted restart is given up.
+    /// Returns the time at which a wanted restart is looked at again: its deadline or, if it waits for the window, a
+    /// little later.
     pub(super) fn restart_due(&self) -> Option<Duration> {
-        self.restart.as_ref().map(|wanted| wanted.until)
+        let wanted = self.restart.as_ref()?;
+        let again = (!self.is_in_window()).then(|| self.engine.clock.monotonic() + LOOK_AGAIN);
+        Some(again.map_or(wanted.until, |again| again.min(wanted.until)))
+    }
+
+    /// Returns whether the fleet may restart the terminal at this time of day. Without a trusted time, it may not if the
+    /// configuration has a window.
+    pub(super) fn is_in_window(&self) -> bool {
+        let Some(window) = self.engine.config.fleet.as_ref().and_then(|fleet| fleet.window) else { return true };
+        let minute = |at: DateTime<Local>| u16::try_from(at.hour() * 60 + at.minute()).unwrap_or_default();
+        self.engine.clock.local().is_some_and(|at| window.contains(minute(at)))
     }
 
     /// Returns whether no card and no till waits.

@@ -9,7 +9,7 @@ use pos_fleet_terms::{Id, KeyKind, MOST_KEYS};
 use serde::Deserialize;
 
 use super::socket::till_name;
-use super::{Config, LOCAL, Right, Rights};
+use super::{Config, DailyWindow, LOCAL, Right, Rights};
 
 /// The number of bytes of an Ed25519 public key.
 const KEY_BYTES: usize = 32;
@@ -27,6 +27,10 @@ pub struct Fleet {
     pub org: String,
     /// This terminal's name in the organisation, as in the configuration of `pos-uplink`.
     pub terminal: String,
+    /// The local time of day in which the fleet may restart the terminal or change its settings, such as
+    /// `02:00-05:00`. Without it, the fleet may do so whenever the terminal is idle.
+    #[cfg_attr(feature = "docs", schemars(with = "Option<String>"))]
+    pub window: Option<DailyWindow>,
     /// The keys that may sign commands and settings, at most 16.
     #[serde(default)]
     pub key: Vec<FleetKey>,

@@ -13,8 +13,8 @@
 //! The content is checked last, by whoever acts.
 
 use chrono::DateTime;
-use pos_fleet_terms::{COMMAND_VERSION, CommandCode, CommandKind, FleetCommand, Id};
 use pos_core::fleet::{JudgedCommand, UsedCounters};
+use pos_fleet_terms::{COMMAND_VERSION, CommandCode, CommandKind, FleetCommand, Id};
 
 use super::keys::CommandSigner;
 use super::window::taking;

@@ -1,8 +1,8 @@
 //! The window of a key's counters, like that of RFC 4303 (3.4.3): each counter is used once, and one that is more than
 //! 63 below the greatest is too old.
 
-use pos_fleet_terms::COUNTER_WINDOW;
 use pos_core::fleet::UsedCounters;
+use pos_fleet_terms::COUNTER_WINDOW;
 
 /// The greatest counter, which the journal can store.
 const GREATEST: u64 = i64::MAX.cast_unsigned();
