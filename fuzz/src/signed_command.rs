@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use chrono::DateTime;
 use pos_agent::config::Fleet;
 use pos_agent::fleet::{AskedCommand, FleetKeys, JudgingNow, OwnPlace, Verdict, judge};
+use pos_core::fleet::UsedCounters;
 use pos_fleet_terms::{DocumentKind, DocumentSignature, Envelope, FleetCommand, read, write};
-use pos_journal::UsedCounters;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
 /// 2026-11-30, 10:00:00 UTC.

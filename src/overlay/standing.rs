@@ -102,8 +102,8 @@ pub struct SettingsMove {
 pub struct TrialFacts {
     /// The age of the process.
     pub now: Duration,
-    /// True if no card and no till waits.
-    pub is_idle: bool,
+    /// True if a trial may begin: no card and no till waits, and the fleet's window is open.
+    pub may_begin: bool,
     /// True if the journal can be written, and each device answers that answered before.
     pub is_healthy: bool,
     /// True if the reader has answered this process.
@@ -227,7 +227,7 @@ impl SettingsStanding {
             return moved(last.step(), with(&|last| last.owed = false), ThenDo::Nothing);
         }
         match last.state {
-            SettingsState::Waiting if facts.is_idle => {
+            SettingsState::Waiting if facts.may_begin => {
                 let standing = with(&|last| last.state = SettingsState::Trial);
                 moved(Some(FleetStep::Begun), standing, ThenDo::Restart)
             }

@@ -171,7 +171,7 @@ struct Process {
 
 /// A terminal that works, except for the acknowledgement.
 fn well() -> TrialFacts {
-    TrialFacts { is_idle: true, is_healthy: true, reader: true, gateway: true, ..TrialFacts::default() }
+    TrialFacts { may_begin: true, is_healthy: true, reader: true, gateway: true, ..TrialFacts::default() }
 }
 
 impl Process {

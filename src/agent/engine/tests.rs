@@ -72,7 +72,7 @@ impl Terminal {
         };
         let (commands, receiver) = mpsc::channel(1);
         let progress = ProgressLog::new(64);
-        let (agent, ends) = start::start(config, surroundings, Wires { commands: receiver, progress }).unwrap();
+        let (agent, ends) = start::start(config.into(), surroundings, Wires { commands: receiver, progress }).unwrap();
         Self { agent, ends, _commands: commands }
     }
 

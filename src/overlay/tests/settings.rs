@@ -17,7 +17,7 @@ fn good_settings_are_tried_and_kept_once_all_was_reached_and_acknowledged() {
     let mut first = board.start();
     assert_eq!(first.config.terminal.card_timeout_s, 60);
     assert_eq!(first.comes(&mut board, &bytes).state, SettingsState::Waiting);
-    let busy = TrialFacts { is_idle: false, ..well() };
+    let busy = TrialFacts { may_begin: false, ..well() };
     assert_eq!(first.look(&mut board, busy), ThenDo::Nothing, "a card or a till waits");
     assert!(board.marks.is_empty());
     assert_eq!(first.look(&mut board, well()), ThenDo::Restart);
@@ -73,7 +73,7 @@ fn what_was_missing_leads_back_without_a_network_and_never_again() {
         trial.now = TRIAL_LASTS - Duration::from_secs(1);
         assert_eq!(trial.look(&mut board, facts), ThenDo::Nothing, "{code}");
         trial.now = TRIAL_LASTS;
-        assert_eq!(trial.look(&mut board, TrialFacts { is_idle: false, ..facts }), ThenDo::GoBack, "{code}");
+        assert_eq!(trial.look(&mut board, TrialFacts { may_begin: false, ..facts }), ThenDo::GoBack, "{code}");
         let mut back = board.start();
         assert_eq!((back.baud(), back.state()), (57600, (SettingsState::Returned, 1)), "{code}");
         assert_eq!(back.report().reason.unwrap().code, code);
