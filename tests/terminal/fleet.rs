@@ -8,8 +8,10 @@ use std::sync::Arc;
 use chrono::{DateTime, SecondsFormat, Utc};
 use pos_agent::agent::{AgentEnd, Surroundings};
 use pos_agent::till::{Attention, Command, FleetRequest, FleetTaken, ProgressLog, Wires};
+use pos_core::book::{Book as _, BookEntry};
+use pos_core::fleet::{AcceptedCommand, JudgedCommand, UsedCounters};
 use pos_fleet_terms::{CommandCode, CommandResult, DocumentKind, DocumentSignature, Envelope};
-use pos_journal::{AcceptedCommand, Journal, JudgedCommand, UsedCounters};
+use pos_journal::Journal;
 use pos_sim::reader::CardEntry::Insert;
 use pos_sim::reader::card;
 use pos_sim::shop::Options;
@@ -422,7 +424,8 @@ fn written_only(counter: &Counter, command: &Value, by: u8, reference: Option<&s
     };
     let used = UsedCounters { highest: 1, bits: 1 };
     let accepted = AcceptedCommand { key_name: "web shop".to_owned(), author: "anna".to_owned(), used };
-    journal.write_command(&row, Some(&accepted)).unwrap();
+    let entry = BookEntry::Command { command: &row, accepted: Some(&accepted) };
+    journal.write(row.unix_ms, &[entry]).unwrap();
 }
 
 #[tokio::test]
