@@ -17,6 +17,9 @@ use super::store::{OverlayFile, OverlayFolder};
 use crate::config::{Config, Fleet};
 use crate::fleet::{CommandSigner, FleetKeys};
 
+/// The greatest rise of the version. A stolen config key must not use up all versions with one document.
+const MOST_RISE: u64 = 1_000_000;
+
 /// The pause before a change is written again that could not be written. Each try leaves a mark in the journal.
 const RETRY: Duration = Duration::from_secs(600);
 /// The pause if the way back could not be written. It leaves one mark.
@@ -223,6 +226,11 @@ impl FleetGiven {
         }
         if document.version <= self.standing.floor {
             return Ok(None);
+        }
+        if document.version - self.standing.floor > MOST_RISE {
+            let last = self.standing.floor;
+            let text = format!("the version {} is more than {MOST_RISE} above the last one, {last}", document.version);
+            return Err(refused("version-too-high", text));
         }
         let text = String::from_utf8_lossy(bytes).into_owned();
         if self.standing.is_trial() || self.restarts {

@@ -48,6 +48,11 @@ fn good_settings_are_tried_and_kept_once_all_was_reached_and_acknowledged() {
     assert_eq!(again.comes(&mut board, &bytes), report);
     assert_eq!(again.comes(&mut board, &settings(7, json!({ "reader.baud": 9600 }))), report);
     assert_eq!(again.comes(&mut board, &settings(6, json!({}))), report);
+    // One document cannot use up the versions.
+    for version in [1_000_008, u64::MAX] {
+        let refused = again.given.settings_came(&settings(version, json!({})));
+        assert!(matches!(refused, Err(FleetRefusal::Refused(why)) if why.code == "version-too-high"), "{version}");
+    }
     // Settings that a later version leaves out are the terminal's own again.
     let trial = tried(&mut board, &settings(8, json!({ "terminal.footer": ["Bye"] })));
     assert_eq!((trial.config.terminal.card_timeout_s, trial.config.terminal.footer.len()), (60, 1));
