@@ -33,6 +33,7 @@
 //! | the journal is an outdated copy, so nothing is reversed automatically | `agent/old_copy.rs`, `journal/known.rs`, `transaction/held.rs` |
 //! | the board's clock was ahead and is right again | `agent/clock.rs`, `agent/engine/hearing.rs` `look_at_the_clocks`, `journal/set_back.rs` |
 //! | the result of a look-up before a reversal | `transaction/look_up.rs` |
+//! | a command of the fleet is judged, written and carried out | `till/http/fleet.rs` `command`, `agent/fleet.rs` `take_command`, `fleet/judging.rs` `judge`, `till/http/fleet.rs` `act` |
 //! | the power fails | `agent/engine/recovery.rs` `resume`, then `transaction/decide.rs` again |
 //! | the journal cannot be written: the consequences and the recovery | `agent/journal_writer.rs` `failed`, `agent/engine/recovery.rs` `journal_failed`, `agent.rs` `retry_journal` |
 //! | the reason of the outcome, as data | `transaction/reason.rs`, `agent/devices/reader/reasons.rs` |
@@ -76,6 +77,7 @@ pub mod support;
 pub mod overlay;
 
 // The keys that may sign the fleet's commands and settings, and the check of signatures.
+// The keys that may sign the fleet's commands and settings, the check of signatures, and the judgement of commands.
 pub mod fleet;
 
 // The digests of operators' PINs and tokens. The core contains the rules for them, but no cryptography.

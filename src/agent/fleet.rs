@@ -92,6 +92,11 @@ impl FleetControl {
         Some(Message::AttentionFleetMessage.with("author", note.author.as_str()).with("text", note.text.as_str()))
     }
 
+    /// Returns whether another command than this one is being carried out. An accepted sale may be about to begin.
+    pub(super) fn acts_besides(&self, own: Option<&Id>) -> bool {
+        self.acting.iter().any(|id| Some(id) != own)
+    }
+
     /// Counts a document that no known key has signed. The log says so now and then.
     pub(super) fn count_not_signed(&mut self, now: Duration) {
         self.not_signed += 1;

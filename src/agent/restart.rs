@@ -72,7 +72,7 @@ impl Agent {
         self.engine.clock.local().is_some_and(|at| window.contains(minute(at)))
     }
 
-    /// Returns whether no card and no till waits.
+    /// Returns whether no card and no till waits, and no command of the fleet is being carried out.
     pub(super) fn is_idle(&self) -> bool {
         let reader = &self.engine.devices.reader;
         let waits = |active: &OpenTransaction| {
@@ -81,7 +81,9 @@ impl Agent {
                 Standing::Waiting | Standing::InProgress | Standing::AtSignature | Standing::AwaitingTill { .. }
             )
         };
+        let own = self.restart.as_ref().and_then(|wanted| wanted.command.as_ref());
         reader.in_use_by.is_none()
+            && !self.fleet.acts_besides(own)
             && !reader.awaits_amount()
             && reader.slot.next().is_none()
             && !self.engine.sales.iter().any(waits)
