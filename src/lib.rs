@@ -76,7 +76,6 @@ pub mod support;
 // The settings and command keys that a fleet gave, over the terminal's own configuration.
 pub mod overlay;
 
-// The keys that may sign the fleet's commands and settings, and the check of signatures.
 // The keys that may sign the fleet's commands and settings, the check of signatures, and the judgement of commands.
 pub mod fleet;
 
