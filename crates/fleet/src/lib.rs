@@ -14,8 +14,11 @@
 //! | `ca` | the fleet's own CA: it signs certificates, and revokes them |
 //! | `consume` | messages become rounds, and cursors go back to the terminals |
 //! | `database` | the connection to PostgreSQL |
+//! | `documents` | gives settings and command keys |
 //! | `enrol` | the port at which a terminal gets its certificate |
+//! | `orders` | gives commands, and says what became of them |
 //! | `serve` | pages for people and metrics for Prometheus: it only shows |
+//! | `signing` | the keys that sign commands, settings and keys: files outside the database |
 //! | `store` | the database: its shape, and the transaction of a round |
 
 // The configuration file.
@@ -26,9 +29,15 @@ pub mod ca;
 pub mod consume;
 // The connection to PostgreSQL.
 pub mod database;
+// Settings and command keys for terminals.
+pub mod documents;
 // The port at which a terminal gets its certificate.
 pub mod enrol;
+// Commands, and what became of them.
+pub mod orders;
 // Pages for people, and metrics for Prometheus.
 pub mod serve;
+// The keys that sign.
+pub mod signing;
 // The database: its shape, and the transaction of a round.
 pub mod store;

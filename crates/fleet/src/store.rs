@@ -18,7 +18,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
 /// The changes of the database's shape, in their order. One that was published never changes.
-const MIGRATIONS: &[&str] = &[include_str!("store/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("store/0001.sql"), include_str!("store/0002.sql")];
 /// The longest name of a person that is stored, in characters.
 const LONGEST_NAME: usize = 100;
 /// The entries by which one round moves a cursor. A terminal that fills no gap must not make the database read all that
