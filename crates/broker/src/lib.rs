@@ -16,10 +16,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use pos_fleet_terms::{LARGEST, Topic, WILL_DELAY_S};
-use rumqttc::mqttbytes::v5::{LastWill, LastWillProperties, PubAckReason, Publish, SubscribeReasonCode};
+use rumqttc::mqttbytes::v5::{
+    LastWill, LastWillProperties, PubAckReason, Publish, PublishProperties, SubscribeReasonCode,
+};
 use rumqttc::{
-    AckMode, AsyncClient, Event, EventLoop, IncomingPacketSizeLimit, MqttOptions, Packet, PublishOptions, QoS,
-    TlsConfiguration, Transport,
+    AckMode, AsyncClient, Event, EventLoop, IncomingPacketSizeLimit, MqttOptions, Packet, PublishNotice,
+    PublishOptions, QoS, TlsConfiguration, Transport,
 };
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -99,6 +101,17 @@ impl Message {
     }
 }
 
+/// A message on its way to the broker.
+#[derive(Debug)]
+pub struct Delivery(PublishNotice);
+
+impl Delivery {
+    /// Waits until the broker has the message. Returns false if it refuses it, or if the connection ends.
+    pub async fn arrived(self) -> bool {
+        self.0.wait_completion_async().await.is_ok()
+    }
+}
+
 /// The reason why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
@@ -173,6 +186,27 @@ impl Connection {
     pub async fn publish(&self, topic: &Topic, message: Vec<u8>) -> Result<(), Lost> {
         let options = PublishOptions::new(QoS::AtLeastOnce).retain(topic.channel.is_retained());
         self.client.publish(topic.to_string(), Bytes::from(message), options).await.map_err(|_| self.lost())
+    }
+
+    /// Sends a message that the broker throws away when it has not delivered it after these seconds.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn publish_for(&self, topic: &Topic, message: Vec<u8>, seconds: u32) -> Result<(), Lost> {
+        let options = PublishOptions::new(QoS::AtLeastOnce).retain(topic.channel.is_retained());
+        let options = options
+            .properties(PublishProperties { message_expiry_interval: Some(seconds), ..PublishProperties::default() });
+        self.client.publish(topic.to_string(), Bytes::from(message), options).await.map_err(|_| self.lost())
+    }
+
+    /// Sends a message. The answer says when the broker has it, so that a long transfer holds up no other message.
+    ///
+    /// # Errors
+    /// Fails when the connection has ended.
+    pub async fn deliver(&self, topic: &Topic, message: Vec<u8>) -> Result<Delivery, Lost> {
+        let options = PublishOptions::new(QoS::AtLeastOnce).retain(topic.channel.is_retained());
+        let sent = self.client.publish_tracked(topic.to_string(), Bytes::from(message), options).await;
+        sent.map(Delivery).map_err(|_| self.lost())
     }
 
     /// Tells the broker that this message need not come again. Every message needs it.

@@ -32,6 +32,7 @@ use pos_uplink::choose::Kinds;
 use pos_uplink::identity::{Identity, Pass};
 use pos_uplink::link::{Place, Standing, Uplink};
 use pos_uplink::source::{Source, SourceError};
+use pos_uplink::steer::NoSteering;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -140,6 +141,12 @@ impl Source for Shop {
         Ok(format!(
             "pos_agent_sales_total{{kind=\"sale\",outcome=\"approved\",reason=\"\"}} {sales}\npos_agent_gateway_reachable 1\n"
         ))
+    }
+
+    type Steered = NoSteering;
+
+    fn steering(&self) -> Option<NoSteering> {
+        None
     }
 }
 
@@ -290,7 +297,7 @@ fn pass(args: &FleetArgs, id: &Id, clock: &Clock) -> io::Result<Pass> {
     let (certificate, key) =
         (args.certificates.join(format!("{id}.pem")), args.certificates.join(format!("{id}-key.pem")));
     let tls = tls::client(&args.ca, Some(Own { certificate: &certificate, key: &key })).map_err(wrong)?;
-    Ok(Pass { tls, ends: clock.wall() + CERTIFICATE })
+    Ok(Pass { tls, ends: clock.wall() + CERTIFICATE, signer: None })
 }
 
 /// Each terminal has a connection.

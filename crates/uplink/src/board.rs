@@ -1,6 +1,7 @@
 //! The identity of a board: the certificates in its state folder, which are renewed while the uplink runs.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use pos_broker::clock::Clock;
@@ -60,7 +61,8 @@ impl Identity for Board {
         };
         let pair = pair.ok_or_else(|| "there is no certificate".to_owned())?;
         let tls = tls::client(&self.ca, Some(pair.own())).map_err(|error| error.to_string())?;
-        Ok(Pass { tls, ends: pair.validity.not_after })
+        let signer = self.folder.signer(pair.which).map(Arc::new);
+        Ok(Pass { tls, ends: pair.validity.not_after, signer })
     }
 
     fn accepted(&mut self) {

@@ -24,6 +24,8 @@ use x509_cert::Certificate;
 use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
 
+use crate::signer::ResultSigner;
+
 const KEY: &str = "key.pem";
 const CERTIFICATE: &str = "certificate.pem";
 const NEXT_KEY: &str = "next-key.pem";
@@ -215,6 +217,16 @@ impl Folder {
         let (Some(secret), Some(pem)) = (self.read(key)?, self.read(certificate)?) else { return Ok(None) };
         let validity = self.judge(&KeyPair::from_pem(&secret)?, &pem)?;
         Ok(Some(Pair { which, certificate: self.path.join(certificate), key: self.path.join(key), validity }))
+    }
+
+    /// Returns the key of a pair, to sign results. Every key that this folder makes can sign.
+    #[must_use]
+    pub fn signer(&self, which: Which) -> Option<ResultSigner> {
+        let key = match which {
+            Which::Present => KEY,
+            Which::Next => NEXT_KEY,
+        };
+        ResultSigner::read(&self.read(key).ok().flatten()?)
     }
 
     /// Returns when the next pair was stored, if there is one.

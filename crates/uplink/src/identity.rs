@@ -5,6 +5,8 @@ use std::time::SystemTime;
 
 use rustls::ClientConfig;
 
+use crate::signer::ResultSigner;
+
 /// The certificate for the next connection.
 #[derive(Clone, Debug)]
 pub struct Pass {
@@ -12,6 +14,8 @@ pub struct Pass {
     pub tls: Arc<ClientConfig>,
     /// The end of the certificate.
     pub ends: SystemTime,
+    /// The certificate's key, for results. Without it the terminal takes no commands.
+    pub signer: Option<Arc<ResultSigner>>,
 }
 
 /// Who the terminal is.

@@ -1,9 +1,11 @@
-//! `pos-uplink`: shows a terminal to its fleet's server. It can read the journal and the status, and nothing else.
+//! `pos-uplink`: shows a terminal to its fleet's server, and passes signed documents to the agent. It can read the journal
+//! and the status. It judges no document: the agent alone knows the keys, and decides.
 //!
 //! ```text
 //!  pos-agent ── Unix socket ──▶ source ─▶ choose ─┬▶ link ── MQTT 5, mutual TLS ──▶ broker ──▶ pos-fleet
-//!                                          shown ─┘    ▲                                          │
-//!                                                    cursor ◀───────────── ack ──────────────────┘
+//!      ▲                                   shown ─┤    ▲                                          │
+//!      │                                  signer ─┘  cursor ◀──────────────── ack ───────────────┤
+//!      └──── /v1/fleet/… ──────── steer ◀──────────────┴── link ◀────── cmd, config, keys ────────┘
 //! ```
 //!
 //! The uplink is a process of its own, with a user and a certificate of its own. Without it, or without the broker,
@@ -28,5 +30,9 @@ pub mod enrol;
 pub mod link;
 // The messages about the terminal.
 pub mod shown;
+// The signature of results.
+pub mod signer;
 // Where entries and status come from.
 pub mod source;
+// Signed documents for the agent, and its answers.
+pub mod steer;

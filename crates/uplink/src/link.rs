@@ -1,22 +1,29 @@
-//! Shows a terminal through one connection to the broker, and the next.
+//! Shows a terminal through one connection to the broker, and the next, and passes signed documents on.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use pos_broker::clock::Clock;
 use pos_broker::{Connection, Endpoint, Heard, Message, Waits, Will};
-use pos_fleet_terms::{Ack, Channel, Id, Info, MessageError, Metrics, State, Topic, read, write};
+use pos_fleet_terms::{
+    Ack, Channel, CommandResult, DocumentKind, Id, Info, LARGEST, LARGEST_COMMAND, MessageError, Metrics, State, Topic,
+    read, write,
+};
 use pos_till_api::{Entries, LastEntry};
 use serde_json::Value;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 
 use crate::choose::Kinds;
 use crate::cursor::{Cursor, Next};
 use crate::identity::{Identity, Pass};
 use crate::shown;
-use crate::source::Source;
+use crate::signer::ResultSigner;
+use crate::source::{Source, SourceError};
+use crate::steer::{self, Begun, INBOX, Incoming, OUTBOX, Outgoing, Steer};
 
 /// No entry has a greater number.
 const LAST_NUMBER: i64 = pos_till_api::GREATEST_NUMBER.cast_signed();
@@ -26,6 +33,13 @@ const LOOK: Duration = Duration::from_secs(10);
 const METRICS: Duration = Duration::from_secs(60);
 /// The time after which an unchanged state is sent again, so that a server sees that it is not stale.
 const STATE_AGAIN: Duration = Duration::from_secs(600);
+/// The time after which an agent that takes no commands is asked again.
+const NO_COMMANDS: Duration = Duration::from_secs(300);
+/// The time for which a nonce stays, even if commands name another one. Whoever repeats old commands must not make new
+/// ones fail.
+const NONCE: Duration = Duration::from_secs(30);
+/// Start times of an agent that differ by fewer seconds are one: its clock may have been corrected.
+const SAME_START_S: u64 = 5;
 /// The connection counts as good after this time, and the next wait is short again.
 const GOOD: Duration = Duration::from_secs(60);
 /// The time for a connection to be accepted.
@@ -86,6 +100,33 @@ pub struct Uplink<S, I> {
     journal: Option<(String, LastEntry)>,
     /// The server's cursor, until the journal is known.
     early: Option<Ack>,
+    /// The server's cursor that the agent has not heard.
+    acked: Option<Ack>,
+    /// Whether the agent takes commands.
+    steered: Steered,
+    /// The start of the agent, in seconds since 1970.
+    started: Option<u64>,
+}
+
+/// Whether the agent takes commands.
+#[derive(Debug)]
+enum Steered {
+    /// It has not been asked in this connection, or has started again.
+    Unknown,
+    /// It does not, and is asked again at this time.
+    No(Instant),
+    /// It does, since this time.
+    Yes(Begun, Instant),
+}
+
+/// The ways to and from the task that passes documents to the agent. It ends with the connection.
+#[derive(Debug)]
+struct Steering {
+    signer: Option<Arc<ResultSigner>>,
+    tell: mpsc::Sender<Outgoing>,
+    told: mpsc::Receiver<Outgoing>,
+    inbox: Option<mpsc::Sender<Incoming>>,
+    task: JoinSet<()>,
 }
 
 /// The reason why a connection ended.
@@ -132,6 +173,9 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             metrics_at: clock.now(),
             journal: None,
             early: None,
+            acked: None,
+            steered: Steered::Unknown,
+            started: None,
             clock,
         }
     }
@@ -184,7 +228,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
 
     /// Makes one connection, and shows the terminal until it ends.
     async fn connected(&mut self) -> Result<Infallible, Lost> {
-        let Pass { tls, ends } = self.identity.pass().map_err(Lost::NoPass)?;
+        let Pass { tls, ends, signer } = self.identity.pass().map_err(Lost::NoPass)?;
         self.standing.send_modify(|standing| standing.certificate_ends = Some(ends));
         let will = Will {
             topic: self.topic(Channel::State),
@@ -201,7 +245,9 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             most_unread: MOST_UNREAD,
         };
         let mut connection = Connection::open(&endpoint, Some(will));
-        (self.sent, self.early) = ((None, None), None);
+        (self.sent, self.early, self.acked, self.steered) = ((None, None), None, None, Steered::Unknown);
+        let (tell, told) = mpsc::channel(OUTBOX);
+        let mut steering = Steering { signer, tell, told, inbox: None, task: JoinSet::new() };
         let mut cursor: Option<Cursor> = None;
         let clock = self.clock.clone();
         let mut is_connected = false;
@@ -225,13 +271,16 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                         tracing::error!(%why, "the broker refuses a message of this terminal: look at its access list");
                     }
                     Heard::Message(message) => {
-                        self.heard(&mut cursor, &message);
+                        self.heard(&mut cursor, &message, steering.inbox.as_ref());
                         connection.done(&message).await?;
                     }
                 },
+                Some(outgoing) = steering.told.recv() => {
+                    self.outgoing(&connection, steering.signer.as_deref(), outgoing).await?;
+                }
                 () = tokio::time::sleep_until(accepted), if !is_connected => return Err(Lost::Silent),
                 () = clock.sleep_until(look), if is_connected => {
-                    self.look(&connection, &mut cursor, ends).await?;
+                    self.look(&connection, &mut cursor, ends, &mut steering).await?;
                     look = clock.now() + LOOK;
                 }
                 () = until(&clock, wakes), if is_connected => {}
@@ -247,14 +296,20 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         connection: &Connection,
         cursor: &mut Option<Cursor>,
         ends: SystemTime,
+        steering: &mut Steering,
     ) -> Result<(), Lost> {
         // An answer without entries is short, and says which one is the last.
         match self.source.entries(LAST_NUMBER).await {
             Ok(read) => self.learn(&read, cursor)?,
-            Err(error) => tracing::warn!(%error, "the journal cannot be read"),
+            Err(error) => tracing::warn!(error = %self.unread(error), "the journal cannot be read"),
         }
         let status = self.source.status().await;
-        let status = status.inspect_err(|error| tracing::warn!(%error, "the status cannot be read")).ok();
+        let status =
+            status.map_err(|error| tracing::warn!(error = %self.unread(error), "the status cannot be read")).ok();
+        if status.is_some() {
+            self.steer(connection, steering).await?;
+            self.pass_ack(steering.inbox.as_ref());
+        }
         self.show(connection, status.as_ref(), ends).await?;
         if self.clock.now() < self.metrics_at {
             return Ok(());
@@ -262,6 +317,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         self.metrics_at = self.clock.now() + METRICS;
         match self.source.metrics().await {
             Ok(text) => {
+                self.has_started(shown::started(&text));
                 let metrics =
                     Metrics { at: self.time(self.clock.wall()).unwrap_or_default(), values: shown::values(&text) };
                 Ok(connection.publish(&self.topic(Channel::Metric), write(&metrics)?).await?)
@@ -271,6 +327,96 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                 Ok(())
             }
         }
+    }
+
+    /// An agent that was gone has another nonce now.
+    fn unread(&mut self, error: SourceError) -> SourceError {
+        if error.is_cut() {
+            self.steered = Steered::Unknown;
+        }
+        error
+    }
+
+    /// Takes over when the agent has started.
+    fn has_started(&mut self, started: Option<u64>) {
+        let before = std::mem::replace(&mut self.started, started);
+        if before.zip(started).is_some_and(|(before, now)| before.abs_diff(now) > SAME_START_S) {
+            self.steered = Steered::Unknown;
+        }
+    }
+
+    /// Asks the agent whether it takes commands, unless that is known, and subscribes to them.
+    async fn steer(&mut self, connection: &Connection, steering: &mut Steering) -> Result<(), Lost> {
+        let is_known = match &self.steered {
+            Steered::Unknown => false,
+            Steered::No(again) => self.clock.now() < *again,
+            Steered::Yes(..) => true,
+        };
+        let Some(agent) = self.source.steering().filter(|_| steering.signer.is_some() && !is_known) else {
+            return Ok(());
+        };
+        self.steered = match steer::begin(&agent).await {
+            Ok(None) => Steered::No(self.clock.now() + NO_COMMANDS),
+            Ok(Some(begun)) => Steered::Yes(begun, self.clock.now()),
+            Err(error) => {
+                tracing::warn!(%error, "the agent does not say whether it takes commands");
+                Steered::Unknown
+            }
+        };
+        if steering.inbox.is_none() && matches!(self.steered, Steered::Yes(..)) {
+            let (give, inbox) = mpsc::channel(INBOX);
+            steering.inbox = Some(give);
+            steering.task.spawn(Steer::new(agent, self.clock.clone(), steering.tell.clone()).run(inbox));
+            let Place { org, terminal, .. } = &self.place;
+            let down = [Channel::Command, Channel::Settings, Channel::Keys];
+            connection.subscribe(down.map(|channel| Topic::of_one(org, terminal, channel))).await?;
+            tracing::info!("the fleet may steer this terminal");
+        }
+        Ok(())
+    }
+
+    /// Sends what the agent says about a document.
+    async fn outgoing(
+        &mut self,
+        connection: &Connection,
+        signer: Option<&ResultSigner>,
+        outgoing: Outgoing,
+    ) -> Result<(), Lost> {
+        let Some(signer) = signer else { return Ok(()) };
+        match outgoing {
+            Outgoing::Result(result) => {
+                let Some(message) = signed_result(signer, &result) else { return Ok(()) };
+                connection.publish(&self.topic_of(result.id), message).await?;
+            }
+            Outgoing::Part(part, arrives) => {
+                let Some(message) = signed_result(signer, &part) else { return Ok(()) };
+                let delivery = connection.deliver(&self.topic_of(part.id), message).await?;
+                tokio::spawn(async move {
+                    if delivery.arrived().await {
+                        // Without a listener, nobody sends the next part.
+                        let _ = arrives.send(());
+                    }
+                });
+            }
+            Outgoing::Reported(reported) => {
+                let Ok(document) = write(&*reported) else { return Ok(()) };
+                let Some(envelope) = signer.sign(DocumentKind::Report, document) else { return Ok(()) };
+                connection.publish(&self.topic(Channel::Reported), envelope.write()).await?;
+            }
+            Outgoing::NotSigned => {
+                if let Steered::Yes(begun, _) = &mut self.steered {
+                    begun.not_signed = begun.not_signed.saturating_add(1);
+                }
+            }
+            Outgoing::Stale => {
+                if let Steered::Yes(_, since) = &self.steered
+                    && self.clock.now() >= *since + NONCE
+                {
+                    self.steered = Steered::Unknown;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Takes over which journal the agent has, and its last entry.
@@ -286,6 +432,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             let mut new = Cursor::connected(&read.journal, now);
             if let Some(ack) = self.early.take() {
                 new.heard(&ack, now);
+                self.acked = Some(ack);
             }
             *cursor = Some(new);
         }
@@ -305,6 +452,12 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             certificate_ends: self.time(ends),
             ..State::default()
         };
+        let state = match &self.steered {
+            Steered::Yes(Begun { nonce, counters, not_signed, .. }, _) => {
+                State { nonce: Some(nonce.clone()), counters: counters.clone(), not_signed: *not_signed, ..state }
+            }
+            Steered::Unknown | Steered::No(_) => state,
+        };
         let state = status.map_or_else(|| state.clone(), |status| shown::with_status(state.clone(), status));
         let now = self.clock.now();
         let is_known = self.sent.0.as_ref().is_some_and(|(sent, at)| *sent == state && now < *at + STATE_AGAIN);
@@ -313,9 +466,12 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             connection.publish(&self.topic(Channel::State), write(&State { at, ..state.clone() })?).await?;
             self.sent.0 = Some((state, now));
         }
-        let Some(info) = status.map(shown::info).filter(|info| self.sent.1.as_ref() != Some(info)) else {
-            return Ok(());
+        let commands = match &self.steered {
+            Steered::Yes(begun, _) => begun.commands.clone(),
+            Steered::Unknown | Steered::No(_) => Vec::new(),
         };
+        let info = status.map(|status| Info { commands, ..shown::info(status) });
+        let Some(info) = info.filter(|info| self.sent.1.as_ref() != Some(info)) else { return Ok(()) };
         connection.publish(&self.topic(Channel::Info), write(&info)?).await?;
         self.sent.1 = Some(info);
         Ok(())
@@ -349,18 +505,48 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         }
     }
 
-    fn heard(&mut self, cursor: &mut Option<Cursor>, message: &Message) {
-        if message.topic() != self.topic(Channel::Ack).to_string() {
+    fn heard(&mut self, cursor: &mut Option<Cursor>, message: &Message, inbox: Option<&mpsc::Sender<Incoming>>) {
+        let Ok(Topic { org, terminal, channel, .. }) = message.topic().parse::<Topic>() else { return };
+        if (&org, &terminal) != (&self.place.org, &self.place.terminal) {
             return;
         }
+        let (bytes, most, incoming): (_, _, fn(Vec<u8>) -> Incoming) = match channel {
+            Channel::Command => (message.payload(), LARGEST_COMMAND, Incoming::Command),
+            Channel::Settings => (message.payload(), LARGEST, Incoming::Settings),
+            Channel::Keys => (message.payload(), LARGEST, Incoming::Keys),
+            Channel::Ack => return self.heard_ack(cursor, message, inbox),
+            _ => return,
+        };
+        // An empty message only removes a retained one.
+        let fits = (1..=most).contains(&bytes.len());
+        let is_passed = fits && inbox.is_some_and(|inbox| inbox.try_send(incoming(bytes.to_vec())).is_ok());
+        if !is_passed {
+            // The server offers it again.
+            tracing::debug!(bytes = bytes.len(), "a document of the server is dropped");
+        }
+    }
+
+    fn heard_ack(&mut self, cursor: &mut Option<Cursor>, message: &Message, inbox: Option<&mpsc::Sender<Incoming>>) {
         match (read::<Ack>(message.payload()), cursor) {
             (Ok(ack), Some(cursor)) => {
                 cursor.heard(&ack, self.clock.now());
+                self.acked = Some(ack);
+                self.pass_ack(inbox);
                 let stored = cursor.acked();
                 self.standing.send_if_modified(|standing| std::mem::replace(&mut standing.stored, stored) != stored);
             }
             (Ok(ack), None) => self.early = Some(ack),
             (Err(error), _) => tracing::warn!(%error, "a message of the server is wrong"),
+        }
+    }
+
+    /// Tells the agent the server's cursor in its own journal, which the trial of settings may need.
+    fn pass_ack(&mut self, inbox: Option<&mpsc::Sender<Incoming>>) {
+        let is_own = |ack: &mut Ack| self.journal.as_ref().is_some_and(|(journal, _)| *journal == ack.journal);
+        let Some(inbox) = inbox else { return };
+        if let Some(ack) = self.acked.take_if(is_own) {
+            // If there is no room, the next one says the same, and more.
+            let _ = inbox.try_send(Incoming::Ack(ack));
         }
     }
 
@@ -370,6 +556,23 @@ impl<S: Source, I: Identity> Uplink<S, I> {
 
     fn topic(&self, channel: Channel) -> Topic {
         Topic::new(self.place.org.clone(), self.place.terminal.clone(), channel)
+    }
+
+    /// Returns the topic of a command's result.
+    fn topic_of(&self, id: Id) -> Topic {
+        Topic::of_command(self.place.org.clone(), self.place.terminal.clone(), Channel::CommandResult, id)
+    }
+}
+
+/// Signs a result. A body that is too long for a message is left out: the code says what became of the command.
+fn signed_result(signer: &ResultSigner, result: &CommandResult) -> Option<Vec<u8>> {
+    let signed = |result: &CommandResult| Some(signer.sign(DocumentKind::Result, write(result).ok()?)?.write());
+    match signed(result).filter(|message| message.len() <= LARGEST) {
+        Some(message) => Some(message),
+        None => {
+            let text = Some("the rest of the result is too long for a message".to_owned());
+            signed(&CommandResult { text, body: Value::Null, ..result.clone() })
+        }
     }
 }
 

@@ -63,6 +63,13 @@ pub fn values(metrics: &str) -> BTreeMap<String, f64> {
     values.into_iter().map(|(name, value)| (name.to_owned(), f64::from(value))).collect()
 }
 
+/// Returns the start of the agent's program in whole seconds since 1970, from its metrics.
+#[must_use]
+pub fn started(metrics: &str) -> Option<u64> {
+    let value = metrics.lines().find_map(|line| line.strip_prefix("process_start_time_seconds "))?;
+    value.split('.').next()?.trim().parse().ok()
+}
+
 /// Takes the first values that a message has room for.
 fn fitting<V: Serialize>(values: impl Iterator<Item = V>) -> Vec<V> {
     let mut room = ROOM;
@@ -108,7 +115,7 @@ mod tests {
             pos_agent_sales_total{kind=\"sale\",outcome=\"declined\",reason=\"by-issuer\"} 2\n\
             pos_agent_reader_keys_left{kind=\"card\"} 900\npos_agent_reader_keys_left{kind=\"pin\"} 12\n\
             pos_agent_gateway_reachable 1\npos_agent_other 7\npos_agent_gateway_reachable x\n# EOF\n";
-        let values = values(text);
+        let values = super::values(text);
         let expected = [
             ("approved_total", 4.0),
             ("gateway_reachable", 1.0),
@@ -116,6 +123,8 @@ mod tests {
             ("reader_keys_left", 12.0),
         ];
         assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value)).into());
+        assert_eq!(started(text), None);
+        assert_eq!(started("# EOF\nprocess_start_time_seconds 1795000000.5\n"), Some(1_795_000_000));
         assert!(values.keys().all(|name| pos_fleet_terms::VALUES.contains(&name.as_str())));
     }
 

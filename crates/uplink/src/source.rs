@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hyper::Method;
 use pos_till_api::Entries;
 use pos_till_api::client::{Client, ClientError, Question};
 use serde_json::Value;
+
+use crate::steer::Steering;
 
 /// The wait for the connection to the socket.
 const CONNECT: Duration = Duration::from_secs(2);
@@ -24,6 +27,11 @@ pub trait Source: Send {
     fn status(&mut self) -> impl Future<Output = Result<Value, SourceError>> + Send;
     /// Reads the terminal's metrics (OpenMetrics).
     fn metrics(&mut self) -> impl Future<Output = Result<String, SourceError>> + Send;
+
+    /// The way for signed documents.
+    type Steered: Steering;
+    /// Returns the way for signed documents, if there is one.
+    fn steering(&self) -> Option<Self::Steered>;
 }
 
 /// The reason why the terminal cannot be read.
@@ -40,8 +48,16 @@ pub enum SourceError {
     Unreadable(String),
 }
 
+impl SourceError {
+    /// Returns whether the agent may have started again since the answer before.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Self::Client(ClientError::Unreachable(_) | ClientError::Broken(_)))
+    }
+}
+
 /// The agent of this board.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Agent {
     client: Client,
 }
@@ -80,5 +96,27 @@ impl Source for Agent {
     async fn metrics(&mut self) -> Result<String, SourceError> {
         let text = self.get("/v1/metrics".to_owned()).await?;
         String::from_utf8(text).map_err(|error| SourceError::Unreadable(error.to_string()))
+    }
+
+    type Steered = Self;
+
+    fn steering(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+}
+
+impl Steering for Agent {
+    async fn ask(
+        &self,
+        target: String,
+        body: Option<Vec<u8>>,
+        patience: Duration,
+    ) -> Result<(u16, Vec<u8>), ClientError> {
+        let mut question = Question::get(target, patience);
+        if let Some(body) = body {
+            (question.method, question.body) = (Method::POST, body.into());
+        }
+        let (status, body) = self.client.ask(question, LARGEST).await?;
+        Ok((status.as_u16(), body.to_vec()))
     }
 }
