@@ -21,7 +21,7 @@ use rcgen::{
 use ring::digest::{SHA256, digest};
 use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateRevocationListDer, CertificateSigningRequestDer};
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, CertificateSigningRequestDer};
 use time::OffsetDateTime;
 use tokio_postgres::Client;
 use x509_cert::Certificate;
@@ -34,6 +34,8 @@ use x509_cert::request::CertReq;
 
 /// The common name of the consumer's certificate, which the broker's access list names.
 pub const CONSUMER: &str = "pos-fleet-consumer";
+/// The common name of the desk's certificate.
+pub const DESK: &str = "pos-fleet-desk";
 /// The lifetime of a terminal's certificate in days. A shop that was closed for a season comes back without a person.
 pub const DAYS: u32 = 400;
 /// The lifetimes that a setting may choose. A shorter one would leave no time for a renewal.
@@ -193,6 +195,17 @@ impl Shown {
     }
 }
 
+/// Returns the public key of a certificate (PEM), a point on P-256.
+#[must_use]
+pub(crate) fn point_of(pem: &str) -> Option<Vec<u8>> {
+    let der = CertificateDer::from_pem_slice(pem.as_bytes()).ok()?;
+    let certificate = Certificate::from_der(&der).ok()?;
+    let key = certificate.tbs_certificate().subject_public_key_info();
+    let curve = key.algorithm.parameters.as_ref().and_then(|it| it.decode_as::<ObjectIdentifier>().ok());
+    let is_known = key.algorithm.oid == EC_PUBLIC_KEY && curve == Some(P256);
+    key.subject_public_key.as_bytes().filter(|_| is_known).map(<[u8]>::to_vec)
+}
+
 /// The CA, with its key.
 pub struct Ca {
     /// All certificates of the file: during a change of the CA these are two.
@@ -287,8 +300,27 @@ impl Ca {
     /// # Errors
     /// Fails if a file exists and `replace` is false.
     pub fn consumer(&self, files: Own<'_>, days: u32, now: SystemTime, replace: bool) -> Result<(), CaError> {
+        self.client(CONSUMER, files, days, now, replace)
+    }
+
+    /// Makes the certificate with which the desk connects to the broker.
+    ///
+    /// # Errors
+    /// Fails if a file exists and `replace` is false.
+    pub fn desk(&self, files: Own<'_>, days: u32, now: SystemTime, replace: bool) -> Result<(), CaError> {
+        self.client(DESK, files, days, now, replace)
+    }
+
+    fn client(
+        &self,
+        common_name: &str,
+        files: Own<'_>,
+        days: u32,
+        now: SystemTime,
+        replace: bool,
+    ) -> Result<(), CaError> {
         let mut params = CertificateParams::new(vec![])?;
-        params.distinguished_name = name(CONSUMER);
+        params.distinguished_name = name(common_name);
         self.pair(files, params, ExtendedKeyUsagePurpose::ClientAuth, days, now, replace)
     }
 
@@ -512,7 +544,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
-    use rustls_pki_types::CertificateDer;
     use tempfile::TempDir;
 
     use super::*;

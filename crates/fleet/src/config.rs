@@ -18,7 +18,7 @@ pub struct FleetConfig {
     pub org: Id,
     /// How PostgreSQL is reached.
     pub database: Database,
-    /// How the broker is reached, for `consume`.
+    /// How the broker is reached, for `consume` and `desk`.
     pub broker: Option<Broker>,
     /// The pages and the metrics, for `serve`.
     #[serde(default)]
@@ -42,6 +42,20 @@ pub struct Broker {
     pub certificate: PathBuf,
     /// Its key (PEM).
     pub key: PathBuf,
+    /// The desk's certificate (PEM).
+    #[serde(default = "usual_desk_certificate")]
+    pub desk_certificate: PathBuf,
+    /// Its key (PEM).
+    #[serde(default = "usual_desk_key")]
+    pub desk_key: PathBuf,
+}
+
+fn usual_desk_certificate() -> PathBuf {
+    "/etc/pos-fleet/desk.pem".into()
+}
+
+fn usual_desk_key() -> PathBuf {
+    "/etc/pos-fleet/desk-key.pem".into()
 }
 
 fn usual_port() -> u16 {
@@ -55,12 +69,14 @@ pub enum ConfigError {
     #[error(transparent)]
     File(#[from] ConfigFileError),
     /// A section is missing that the command needs.
-    #[error("{}: the section [{section}] is missing, which pos-fleet {section} needs", file.display())]
+    #[error("{}: the section [{section}] is missing, which pos-fleet {verb} needs", file.display())]
     Missing {
         /// The file.
         file: PathBuf,
         /// The section.
         section: &'static str,
+        /// The command.
+        verb: &'static str,
     },
 }
 

@@ -117,7 +117,8 @@ impl Consumer {
     /// earlier connection may be lost.
     async fn begin(&mut self, connection: &Connection) -> Result<(), Lost> {
         self.server = format!("{:016x}", getrandom::u64().unwrap_or_default());
-        let up = Channel::ALL.into_iter().filter(|channel| channel.is_up());
+        // `pos-fleet desk` reads the results and the reports.
+        let up = [Channel::State, Channel::Info, Channel::Log, Channel::Metric];
         connection.subscribe(up.map(|channel| Topic::of_all(&self.org, channel))).await?;
         tracing::info!(broker = %self.broker.host, "the broker is connected");
         let positions = self.store.positions(false).await?;

@@ -9,6 +9,7 @@ use pos_fleet_terms::{
     CommandKey, DOCUMENT_VERSION, DocumentKind, Envelope, Id, KeyKind, KeysDocument, LARGEST, MOST_KEYS, MessageError,
     SETTINGS, SettingsDocument, write,
 };
+use serde::Deserialize;
 use serde_json::Value;
 use tokio_postgres::{Client, Transaction};
 
@@ -172,6 +173,38 @@ fn check(signers: &[SigningKey], keys: &[CommandKey]) -> Result<(), DocumentErro
     Ok(())
 }
 
+/// Reads settings in the form of a terminal's configuration: `[terminal]`, `footer = …` is `terminal.footer`.
+///
+/// # Errors
+/// Fails if the text is not TOML, or if a value stands outside of a section.
+pub fn settings_of(text: &str) -> Result<BTreeMap<String, Value>, String> {
+    let sections: BTreeMap<String, Value> = toml::from_str(text).map_err(|error| error.to_string())?;
+    let mut settings = BTreeMap::new();
+    for (section, values) in sections {
+        let Value::Object(values) = values else { return Err(format!("{section} stands outside of a section")) };
+        settings.extend(values.into_iter().map(|(name, value)| (format!("{section}.{name}"), value)));
+    }
+    Ok(settings)
+}
+
+/// Reads command keys in the form of a terminal's configuration: `[[fleet.key]]`, each with name, kind and public key.
+///
+/// # Errors
+/// Fails if the text has another form.
+pub fn keys_of(text: &str) -> Result<Vec<CommandKey>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Text {
+        fleet: Keys,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Keys {
+        key: Vec<CommandKey>,
+    }
+    Ok(toml::from_str::<Text>(text).map_err(|error| error.to_string())?.fleet.key)
+}
+
 /// What a document is about.
 #[derive(Clone, Copy)]
 enum Kind {
@@ -227,7 +260,28 @@ async fn store(
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn settings_and_keys_are_written_as_in_a_terminals_configuration() {
+        let settings =
+            settings_of("[terminal]\nfooter = [\"Thank you\"]\ncard-timeout-s = 60\n[reader]\nbaud = 9600\n");
+        let expected = [
+            ("reader.baud", json!(9600)),
+            ("terminal.card-timeout-s", json!(60)),
+            ("terminal.footer", json!(["Thank you"])),
+        ];
+        assert_eq!(settings, Ok(expected.map(|(name, value)| (name.to_owned(), value)).into()));
+        assert!(settings_of("footer = 1").unwrap_err().contains("outside of a section"));
+        let text =
+            format!("[[fleet.key]]\nname = \"a\"\nkind = \"till\"\npublic = \"{}\"\ntill = \"web\"\n", "ab".repeat(32));
+        let key = &keys_of(&text).unwrap()[0];
+        assert_eq!((key.name.as_str(), key.kind, key.till.as_deref()), ("a", KeyKind::Till, Some("web")));
+        // A fleet gives no rights.
+        assert!(keys_of(&(text + "rights = [\"sale\"]\n")).unwrap_err().contains("unknown field `rights`"));
+    }
 
     #[test]
     fn keys_that_every_terminal_would_refuse_are_refused_here() {

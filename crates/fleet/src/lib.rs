@@ -1,11 +1,15 @@
-//! `pos-fleet`: the server of a fleet of terminals. It shows them, and can act on none.
+//! `pos-fleet`: the server of a fleet of terminals. It shows them, and offers them what people and tills have signed. It
+//! can act on none by itself: each terminal checks the signatures.
 //!
 //! ```text
 //!  broker ── log, state, info, metric ──▶ consume ─▶ store ── one transaction ──▶ PostgreSQL
-//!     ▲                                      │
-//!     └──────────── ack, after the commit ───┘
-//!                                                                    │
-//!                  browser, Prometheus ◀── pages, metrics ── serve ◀─┘
+//!     ▲ ▲                                    │                                     │  ▲  │
+//!     │ └────────── ack, after the commit ───┘                                     │  │  │
+//!     │                                                                            │  │  │
+//!     └── cmd, config, keys ── desk ◀── signed documents ──────────────────────────┘  │  │
+//!            cmd-result, reported └──── results, signed by the terminal ──────────────┤  │
+//!                                       command, keys, settings: sign with a file ────┘  │
+//!                  browser, Prometheus ◀── pages, metrics ── serve ◀─────────────────────┘
 //! ```
 //!
 //! | file | content |
@@ -14,6 +18,7 @@
 //! | `ca` | the fleet's own CA: it signs certificates, and revokes them |
 //! | `consume` | messages become rounds, and cursors go back to the terminals |
 //! | `database` | the connection to PostgreSQL |
+//! | `desk` | offers commands, settings and keys to the terminals, and stores the results |
 //! | `documents` | gives settings and command keys |
 //! | `enrol` | the port at which a terminal gets its certificate |
 //! | `orders` | gives commands, and says what became of them |
@@ -29,6 +34,8 @@ pub mod ca;
 pub mod consume;
 // The connection to PostgreSQL.
 pub mod database;
+// Offers commands, settings and keys, and stores the results.
+pub mod desk;
 // Settings and command keys for terminals.
 pub mod documents;
 // The port at which a terminal gets its certificate.

@@ -1,6 +1,7 @@
 //! `pos-fleet`: the programs of a fleet's server.
 
 mod arguments;
+mod steer;
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -13,14 +14,16 @@ use pos_broker::tls::{self, Own};
 use pos_broker::{Endpoint, Waits};
 use pos_daemon::systemd::Notify;
 use pos_daemon::{logging, stop};
-use pos_fleet::ca::{self, CONSUMER, Ca};
+use pos_fleet::ca::{self, CONSUMER, Ca, DESK};
 use pos_fleet::config::{Broker, ConfigError, FleetConfig};
 use pos_fleet::consume::Consumer;
+use pos_fleet::desk::Desk;
 use pos_fleet::store::{self, Store};
 use pos_fleet::{database, enrol, serve};
+use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::arguments::{Arguments, CaVerb, Code, Revoke, Seen, Verb};
+use crate::arguments::{Arguments, Author, CaVerb, Code, Revoke, Verb};
 
 /// The waits between two connections to the broker or to the database.
 const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -31,7 +34,7 @@ const MOST_UNREAD: usize = 128 * 1024 * 1024;
 /// The days for which the certificates of the servers last. Some systems refuse longer ones.
 const SERVER_DAYS: u32 = 820;
 
-impl Seen {
+impl Author {
     /// Returns the person's name. Someone who became another user with sudo is still the same person.
     fn name(&self) -> String {
         let named = |name| std::env::var(name).ok().filter(|name| !name.trim().is_empty());
@@ -50,6 +53,10 @@ enum Stop {
     Unreachable(String),
     /// Exit code 74.
     Failed(String),
+    /// Exit code 65.
+    NotDone(String),
+    /// Exit code 75.
+    NoAnswer(String),
 }
 
 impl From<ConfigError> for Stop {
@@ -77,6 +84,8 @@ fn main() -> ExitCode {
         Err(Stop::Config(said)) => (78, said),
         Err(Stop::Unreachable(said)) => (69, said),
         Err(Stop::Failed(said)) => (74, said),
+        Err(Stop::NotDone(said)) => (65, said),
+        Err(Stop::NoAnswer(said)) => (75, said),
     };
     for line in said.lines() {
         // A closed output makes no difference.
@@ -90,15 +99,21 @@ impl Arguments {
         let level = self.log.clone().or_else(|| std::env::var("RUST_LOG").ok());
         let begun = logging::begin(level.as_deref().unwrap_or("info"), Path::new(logging::SOCKET), "pos-fleet");
         begun.map_err(|error| Stop::Config(format!("--log {error}")))?;
-        if let Verb::Ca(verb) = &self.verb {
-            return verb.run();
+        match &self.verb {
+            Verb::Ca(verb) => return verb.run(),
+            Verb::Key(verb) => return verb.run(),
+            _ => {}
         }
         let config = FleetConfig::load(&self.config)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| Stop::Unreachable(error.to_string()))?;
-        let missing = |section| ConfigError::Missing { file: self.config.clone(), section };
+        let missing = |section| ConfigError::Missing { file: self.config.clone(), section, verb: section };
         match &self.verb {
             Verb::Consume => runtime.block_on(consume(&self.config, config)),
+            Verb::Desk => runtime.block_on(desk(&self.config, config)),
+            Verb::Command(verb) => runtime.block_on(verb.run(&config)),
+            Verb::Settings(verb) => runtime.block_on(verb.run(&config)),
+            Verb::Keys(verb) => runtime.block_on(verb.run(&config)),
             Verb::Serve => runtime.block_on(async {
                 let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
                 let ready = || Notify::from_env().ready();
@@ -134,7 +149,7 @@ impl Arguments {
             }
             Verb::Seen(seen) => {
                 let client = runtime.block_on(opened(&config))?;
-                let (terminal, by) = (&seen.terminal, seen.name());
+                let (terminal, by) = (&seen.terminal, seen.by.name());
                 let is_known = runtime.block_on(store::seen(&client, terminal, &by));
                 if !is_known.map_err(|error| Stop::Unreachable(error.to_string()))? {
                     return Err(Stop::Usage(format!("the database has no terminal {terminal}")));
@@ -142,7 +157,7 @@ impl Arguments {
                 say(&format!("the alarms of {terminal} up to now are seen by {by}"));
                 Ok(())
             }
-            Verb::Ca(_) => Ok(()),
+            Verb::Ca(_) | Verb::Key(_) => Ok(()),
         }
     }
 }
@@ -153,6 +168,14 @@ impl CaVerb {
         let failed = |error: ca::CaError| Stop::Failed(error.to_string());
         let (certificate, key) = (path("ca.pem"), path("ca-key.pem"));
         let files = Own { certificate: &certificate, key: &key };
+        let desk = (path("desk.pem"), path("desk-key.pem"));
+        let desk = Own { certificate: &desk.0, key: &desk.1 };
+        if self.only_desk {
+            let ca = Ca::open(files).map_err(failed)?;
+            ca.desk(desk, SERVER_DAYS, now(), false).map_err(failed)?;
+            say(&format!("{}: the certificate of the desk", self.folder.display()));
+            return Ok(());
+        }
         let ca = Ca::create(files, &path("crl.pem"), now(), false).map_err(failed)?;
         for server in ["broker", "enrol"] {
             let (certificate, key) = (path(&format!("{server}.pem")), path(&format!("{server}-key.pem")));
@@ -161,7 +184,8 @@ impl CaVerb {
         }
         let (certificate, key) = (path("consumer.pem"), path("consumer-key.pem"));
         ca.consumer(Own { certificate: &certificate, key: &key }, SERVER_DAYS, now(), false).map_err(failed)?;
-        say(&format!("{}: the CA, and the certificates of broker, enrol and consumer", self.folder.display()));
+        ca.desk(desk, SERVER_DAYS, now(), false).map_err(failed)?;
+        say(&format!("{}: the CA, and the certificates of broker, enrol, consumer and desk", self.folder.display()));
         Ok(())
     }
 }
@@ -169,7 +193,11 @@ impl CaVerb {
 fn check(file: &Path, config: &FleetConfig) -> Result<(), Stop> {
     let wrong = |error: &dyn std::error::Error| Stop::Config(format!("{}: {error}", file.display()));
     if let Some(broker) = &config.broker {
-        endpoint(broker)?;
+        endpoint(broker, CONSUMER)?;
+        // An installation of an earlier version has none.
+        if broker.desk_certificate.exists() {
+            endpoint(broker, DESK)?;
+        }
     }
     config.serve.check().map_err(|error| wrong(&error))?;
     if let Some(enrol) = &config.enrol {
@@ -192,14 +220,17 @@ fn say(lines: &str) {
     let _ = writeln!(io::stdout(), "{lines}");
 }
 
-fn endpoint(broker: &Broker) -> Result<Endpoint, Stop> {
-    let own = Own { certificate: &broker.certificate, key: &broker.key };
+fn endpoint(broker: &Broker, name: &str) -> Result<Endpoint, Stop> {
+    let own = match name {
+        DESK => Own { certificate: &broker.desk_certificate, key: &broker.desk_key },
+        _ => Own { certificate: &broker.certificate, key: &broker.key },
+    };
     let tls = tls::client(&broker.ca, Some(own)).map_err(|error| Stop::Config(error.to_string()))?;
     Ok(Endpoint {
         host: broker.host.clone(),
         port: broker.port,
         tls,
-        name: CONSUMER.to_owned(),
+        name: name.to_owned(),
         keep_alive_s: 30,
         unacknowledged: UNACKNOWLEDGED,
         most_unread: MOST_UNREAD,
@@ -208,29 +239,55 @@ fn endpoint(broker: &Broker) -> Result<Endpoint, Stop> {
 
 /// Stores until a signal comes. A database that is gone is waited for.
 async fn consume(file: &Path, config: FleetConfig) -> Result<(), Stop> {
-    let missing = || ConfigError::Missing { file: file.to_owned(), section: "broker" };
-    let endpoint = endpoint(config.broker.as_ref().ok_or_else(missing)?)?;
-    let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
+    let missing = || ConfigError::Missing { file: file.to_owned(), section: "broker", verb: "consume" };
+    let endpoint = endpoint(config.broker.as_ref().ok_or_else(missing)?, CONSUMER)?;
+    with_database("nothing is stored, and the terminals wait", async |notify, stopped| {
+        let client = database::connect(&config.database, CONSUMER).await.map_err(|error| error.to_string())?;
+        let store = Store::open(client).await.map_err(|error| error.to_string())?;
+        notify.ready();
+        let waits = Waits::new(WAITS.0, WAITS.1);
+        let mut consumer = Consumer::new(endpoint.clone(), config.org.clone(), waits, store, Clock::new(now));
+        consumer.run(stopped).await.map_err(|error| error.to_string())
+    })
+    .await
+}
+
+/// Offers until a signal comes. A database that is gone is waited for.
+async fn desk(file: &Path, config: FleetConfig) -> Result<(), Stop> {
+    let missing = || ConfigError::Missing { file: file.to_owned(), section: "broker", verb: "desk" };
+    let endpoint = endpoint(config.broker.as_ref().ok_or_else(missing)?, DESK)?;
+    with_database("nothing is offered, and the terminals wait", async |notify, stopped| {
+        let client = database::connect(&config.database, DESK).await.map_err(|error| error.to_string())?;
+        Store::open(client).await.map_err(|error| error.to_string())?;
+        let with_notes = database::connect_with_notes(&config.database, DESK).await;
+        let with_notes = with_notes.map_err(|error| error.to_string())?;
+        notify.ready();
+        let waits = Waits::new(WAITS.0, WAITS.1);
+        let mut desk = Desk::new(endpoint.clone(), config.org.clone(), waits, with_notes, Clock::new(now));
+        desk.run(stopped).await.map_err(|error| error.to_string())
+    })
+    .await
+}
+
+/// Repeats work that needs the database, until a signal comes.
+async fn with_database(
+    without: &str,
+    mut work: impl AsyncFnMut(&Notify, watch::Receiver<bool>) -> Result<(), String>,
+) -> Result<(), Stop> {
+    let mut stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
     let notify = Notify::from_env();
     let mut waits = Waits::new(WAITS.0, WAITS.1);
-    let mut is_stopped = stopped.clone();
     while !*stopped.borrow() {
-        let stored = async {
-            let client = database::connect(&config.database, CONSUMER).await.map_err(|error| error.to_string())?;
-            let store = Store::open(client).await.map_err(|error| error.to_string())?;
+        let began = tokio::time::Instant::now();
+        let Err(error) = work(&notify, stopped.clone()).await else { return Ok(()) };
+        if began.elapsed() > WAITS.1 {
             waits.begin_again();
-            notify.ready();
-            let waits = Waits::new(WAITS.0, WAITS.1);
-            let clock = Clock::new(now);
-            let mut consumer = Consumer::new(endpoint.clone(), config.org.clone(), waits, store, clock);
-            consumer.run(stopped.clone()).await.map_err(|error| error.to_string())
-        };
-        let Err(error) = stored.await else { return Ok(()) };
+        }
         let wait = waits.next_wait();
-        tracing::error!(%error, wait_s = wait.as_secs(), "nothing is stored, and the terminals wait");
+        tracing::error!(%error, wait_s = wait.as_secs(), "{without}");
         tokio::select! {
             () = sleep(wait) => {}
-            _ = is_stopped.wait_for(|stopped| *stopped) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => {}
         }
     }
     Ok(())

@@ -11,7 +11,6 @@ use pos_fleet_terms::{
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio_postgres::{Client, Transaction};
 
@@ -170,25 +169,13 @@ pub async fn give_within(
     }
     let insert = "insert into command
         (id, terminal, key, counter, kind, envelope, digest, author, till, reference, created, expires)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
-    let (name, word, created) = (terminal.as_str(), kind.word(), OffsetDateTime::from(now));
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), $11)";
+    // The commands of a key are created in the order of their counters, because of the lock.
+    let (name, word) = (terminal.as_str(), kind.word());
     change
         .execute(
             insert,
-            &[
-                &id.as_str(),
-                &name,
-                &key_id,
-                &counter,
-                &word,
-                &envelope,
-                &sha256,
-                &author,
-                &till,
-                &reference,
-                &created,
-                &expires,
-            ],
+            &[&id.as_str(), &name, &key_id, &counter, &word, &envelope, &sha256, &author, &till, &reference, &expires],
         )
         .await?;
     change.execute("select pg_notify($1, $2)", &[&COMMAND_CHANNEL, &name]).await?;

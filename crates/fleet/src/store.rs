@@ -420,11 +420,11 @@ async fn put(
 }
 
 /// PostgreSQL's texts contain no NUL. One in a foreign text must not stop the whole round.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-fn clean_value(value: &mut Value) {
+pub(crate) fn clean_value(value: &mut Value) {
     match value {
         Value::String(text) if text.contains('\0') => *text = clean(text),
         Value::Array(values) => values.iter_mut().for_each(clean_value),
