@@ -228,7 +228,7 @@ async fn next(change: &Transaction<'_>, kind: Kind, terminal: &Id) -> Result<i64
     let select = format!(
         "select greatest(
             coalesce((select max(version) from {table} where terminal = $1), 0),
-            coalesce((select least({reported}, $2::bigint)::bigint from reported where terminal = $1), 0))"
+            coalesce((select least(coalesce({reported}, 0), $2::bigint)::bigint from reported where terminal = $1), 0))"
     );
     // A terminal can say any number.
     let most = i64::MAX - 1;

@@ -196,7 +196,7 @@ async fn known(change: &Transaction<'_>, terminal: &Id, key: &str) -> Result<Kno
     let select = "select online, state ->> 'nonce',
             greatest(
                 coalesce((select max(counter) from command where terminal = $1 and key = $2), 0),
-                coalesce(least((state -> 'counters' ->> $2)::numeric, $3::bigint)::bigint, 0))
+                least(coalesce((state -> 'counters' ->> $2)::numeric, 0), $3::bigint)::bigint)
         from terminal where terminal = $1";
     // A terminal can say any number. Beyond this one, its own key could not sign any more.
     let most = i64::MAX - 1;

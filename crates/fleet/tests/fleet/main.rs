@@ -3,6 +3,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
+//! | `desk` | what the desk offers, and which results it believes |
 //! | `enrol` | codes, certificates and their renewal |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
 //! | `serve` | the pages, and the metrics |
@@ -16,6 +17,7 @@ mod agents;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod broker;
 mod database;
+mod desk;
 mod enrol;
 mod everything;
 mod pki;

@@ -20,18 +20,21 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn start(pki: &Pki, broker: &Broker, database: &str) -> Self {
         let (certificate, key) = pki.make("pos-fleet-consumer", false);
+        let desk = pki.make("pos-fleet-desk", false);
         let (config, log) = (pki.folder().join("fleet.toml"), pki.folder().join("consumer.log"));
         let text = format!(
             "org = \"{ORG}\"\n[database]\nurl = \"{}\"\n[broker]\nhost = \"localhost\"\nport = {}\nca = \"{}\"\n\
-             certificate = \"{}\"\nkey = \"{}\"\n",
+             certificate = \"{}\"\nkey = \"{}\"\ndesk-certificate = \"{}\"\ndesk-key = \"{}\"\n",
             database,
             broker.port,
             pki.ca().display(),
             certificate.display(),
             key.display(),
+            desk.0.display(),
+            desk.1.display(),
         );
         fs::write(&config, text).unwrap();
-        let process = run(&config, &log);
+        let process = run("consume", &config, &log);
         Self { config, log, process }
     }
 
@@ -40,7 +43,7 @@ impl Server {
     }
 
     pub(crate) fn again(&mut self) {
-        self.process = run(&self.config, &self.log);
+        self.process = run("consume", &self.config, &self.log);
     }
 
     /// The number of its process.
@@ -53,11 +56,42 @@ impl Server {
     }
 }
 
-fn run(config: &PathBuf, log: &PathBuf) -> Process {
+/// The desk, as a program. It uses the configuration of [`Server`].
+pub(crate) struct DeskProgram {
+    config: PathBuf,
+    log: PathBuf,
+    process: Process,
+}
+
+impl DeskProgram {
+    pub(crate) fn start(pki: &Pki) -> Self {
+        let (config, log) = (pki.folder().join("fleet.toml"), pki.folder().join("desk.log"));
+        let process = run("desk", &config, &log);
+        Self { config, log, process }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    pub(crate) fn again(&mut self) {
+        self.process = run("desk", &self.config, &self.log);
+    }
+
+    pub(crate) fn config(&self) -> &PathBuf {
+        &self.config
+    }
+
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+fn run(verb: &str, config: &PathBuf, log: &PathBuf) -> Process {
     let log = fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
     Process::start(
         Command::new(env!("CARGO_BIN_EXE_pos-fleet"))
-            .args(["consume", "--config"])
+            .args([verb, "--config"])
             .arg(config)
             .env_remove("NOTIFY_SOCKET")
             .env_remove("RUST_LOG")
