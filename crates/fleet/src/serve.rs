@@ -4,9 +4,10 @@
 //! |---|---|
 //! | `guard` | who may read what |
 //! | `database` | read-only connections, opened again when they are gone |
-//! | `queries` | all SQL |
+//! | `queries` | the SQL |
 //! | `asked` | what a request's query asks for |
 //! | `pages` | the pages, without scripts |
+//! | `steered` | a terminal's commands, settings and keys |
 //! | `table` | the closes as CSV |
 //! | `metrics` | the metrics |
 //!
@@ -19,6 +20,7 @@ mod guard;
 mod metrics;
 mod pages;
 mod queries;
+mod steered;
 mod table;
 
 use std::convert::Infallible;

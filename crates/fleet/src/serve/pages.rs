@@ -22,7 +22,7 @@ pub(super) fn utc(at: OffsetDateTime) -> String {
 }
 
 /// Shows a time as a clock of the pages' time zone does.
-fn time(moment: Option<Moment>) -> Markup {
+pub(super) fn time(moment: Option<Moment>) -> Markup {
     html! {
         @match moment {
             Some(Moment { at, local }) => {
@@ -83,11 +83,11 @@ pub(super) fn plain(title: &str, text: &str) -> Markup {
 }
 
 /// A table that a narrow screen scrolls, also with the keyboard.
-fn wide(name: &str, table: &Markup) -> Markup {
+pub(super) fn wide(name: &str, table: &Markup) -> Markup {
     html! { div.wide role="region" aria-label=(name) tabindex="0" { (table) } }
 }
 
-fn heads(names: &[&str]) -> Markup {
+pub(super) fn heads(names: &[&str]) -> Markup {
     html! { thead { tr { @for name in names { th scope="col" { (name) } } } } }
 }
 
@@ -313,6 +313,7 @@ pub(super) fn terminal(terminal: &Terminal, detail: &Detail, zone: &str, now: Of
         h2 { "Last closes of day" }
         @if detail.closes.is_empty() { p { "None is stored." } }
         @else { (close_table(&detail.closes, zone, false)) }
+        (detail.steered.show(zone))
     };
     whole("/terminal", &format!("Terminal {}", terminal.id), &content)
 }
@@ -390,7 +391,7 @@ fn day(sums: &[Sum], zone: &str) -> Markup {
 }
 
 /// The head of a column with times.
-fn time_in(zone: &str) -> String {
+pub(super) fn time_in(zone: &str) -> String {
     format!("Time ({zone})")
 }
 

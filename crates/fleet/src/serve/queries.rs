@@ -1,4 +1,4 @@
-//! All SQL of the pages. Values are always parameters.
+//! The SQL of the pages. Values are always parameters.
 //!
 //! The content of an entry is a foreign text. No query casts one to a number or a time without a check, because one
 //! wrong value would then hide the whole page.
@@ -13,6 +13,7 @@ use tokio_postgres::{Row, Transaction};
 
 use super::asked::{Filter, Standing};
 use super::database::Gone;
+use super::steered::SteeredView;
 
 /// The rows of a page.
 pub(super) const ROWS: u32 = 100;
@@ -32,7 +33,7 @@ pub(super) struct Moment {
 
 impl Moment {
     /// Reads it from two columns: the time, and the same as `timestamp`.
-    fn of(row: &Row, at: usize) -> Option<Self> {
+    pub(super) fn of(row: &Row, at: usize) -> Option<Self> {
         Some(Self { at: row.get::<_, Option<_>>(at)?, local: row.get::<_, Option<_>>(at + 1)? })
     }
 }
@@ -326,6 +327,7 @@ pub(super) struct Detail {
     pub(super) closes: Vec<Close>,
     pub(super) conflicts: Vec<Conflict>,
     pub(super) alarms: Vec<Alarm>,
+    pub(super) steered: SteeredView,
 }
 
 /// The transactions of a kind and an outcome.
@@ -577,6 +579,7 @@ pub(super) async fn day_of_fleet(
 /// Reads what a terminal's page shows in addition.
 pub(super) async fn detail(read: &Transaction<'_>, id: &Id, now: OffsetDateTime) -> Result<Detail, Gone> {
     let alarms = alarms(read, Some(id), now).await?;
+    let steered = SteeredView::of(read, id).await?;
     let id = id.as_str();
     // The last step of each transaction counts, and only a plain decimal is added.
     let day = "select left(facts ->> 'kind', 40), coalesce(facts -> 'training' = 'true', false),
@@ -613,6 +616,7 @@ pub(super) async fn detail(read: &Transaction<'_>, id: &Id, now: OffsetDateTime)
         closes: read.query(&closes, &[&id]).await?.iter().map(Close::of).collect(),
         conflicts: conflicts.iter().map(conflict).collect(),
         alarms,
+        steered,
     })
 }
 
