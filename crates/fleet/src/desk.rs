@@ -40,6 +40,8 @@ const AGAIN: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_secs(5);
 /// The time for which an archive whose parts arrive is not offered again.
 const ARCHIVE_AGAIN: Duration = Duration::from_secs(120);
+/// The time after a command's expiry in which the rest of its archive may arrive.
+const ARCHIVE_LOST: Duration = Duration::from_secs(600);
 /// The commands without any result that one terminal gets at a time, and those that it works on.
 const MOST_OFFERED: (i64, i64) = (8, 4);
 /// The time for which the broker keeps an expired command. The terminal still says what became of it.
@@ -84,31 +86,42 @@ impl From<tokio_postgres::Error> for DeskLost {
 
 /// The reason why a message is left out.
 #[derive(Debug, thiserror::Error)]
-enum LeftOut {
+pub enum LeftOut {
+    /// Its topic is none of the fleet's.
     #[error("{0}")]
     Topic(#[from] TopicError),
+    /// Its document is not what it should be.
     #[error("{0}")]
     Message(#[from] MessageError),
+    /// It is no envelope.
     #[error("{0}")]
     Envelope(#[from] EnvelopeError),
+    /// Its channel is not the desk's.
     #[error("the desk does not read the channel {0:?}")]
     Channel(Channel),
+    /// Its document is signed as something else.
     #[error("the document is of another kind")]
     Kind,
+    /// Nobody has signed it whom the database knows.
     #[error("no certificate of the terminal has signed it")]
     Signature,
+    /// The topic and the document name different commands.
     #[error("the result is for another command than its topic says")]
     OtherId,
+    /// The command is unknown.
     #[error("the database has no such command for this terminal, or it was another document")]
     NoCommand,
+    /// A part of an archive.
     #[error("the part of an archive is wrong")]
     Part,
 }
 
-/// A document that the signature of its terminal was found on.
+/// What a terminal has signed.
 #[derive(Debug)]
-enum Said {
+pub enum Said {
+    /// The result of a command.
     Result(CommandResult),
+    /// What it reports about settings and keys.
     Reported(Reported),
 }
 
@@ -220,6 +233,11 @@ impl Desk {
 
     /// Offers the commands again that have no final result, to the terminals that are there.
     async fn offer_again(&self, connection: &Connection) -> Result<(), DeskLost> {
+        // A terminal keeps its last archive only, and none over a restart.
+        let lost = "update command set is_final = true, text = $2
+            where not is_final and code = 'done' and greatest(expires, offered) < $1 returning pg_notify($3, id)";
+        let before = OffsetDateTime::from(self.clock.wall()) - ARCHIVE_LOST;
+        self.client.query(lost, &[&before, &"the archive did not arrive as a whole", &RESULT_CHANNEL]).await?;
         let select = "select distinct terminal from command
             where not is_final and (offered is null or offered < $1) order by terminal";
         let before = OffsetDateTime::from(self.clock.wall()) - AGAIN;
@@ -289,7 +307,7 @@ impl Desk {
             return Ok(Ok(()));
         }
         let points = self.points(&topic.terminal).await?;
-        match signed(&topic, message.payload(), &points) {
+        match understood(&topic, message.payload(), &points) {
             Err(why) => Ok(Err(why)),
             Ok(Said::Result(result)) => self.result(&topic.terminal, result).await,
             Ok(Said::Reported(reported)) => {
@@ -417,8 +435,11 @@ impl Desk {
     }
 }
 
-/// Reads a message that a terminal signs. Anything may be in it.
-fn signed(topic: &Topic, bytes: &[u8], points: &[Vec<u8>]) -> Result<Said, LeftOut> {
+/// Reads a message that a terminal signs. Anything may be in it. `points` are the keys of the terminal's certificates.
+///
+/// # Errors
+/// Fails if none of the keys has signed it, or if it is not what the topic says.
+pub fn understood(topic: &Topic, bytes: &[u8], points: &[Vec<u8>]) -> Result<Said, LeftOut> {
     let wanted = match topic.channel {
         Channel::CommandResult => DocumentKind::Result,
         Channel::Reported => DocumentKind::Report,

@@ -3,6 +3,7 @@
 
 pub mod fleet_down;
 pub mod fleet_enrol;
+pub mod fleet_signed;
 pub mod fleet_up;
 
 use serde_json::Value;
@@ -11,8 +12,12 @@ use serde_json::Value;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target of the fleet.
-pub const TARGETS: &[Target] =
-    &[("fleet_down", fleet_down::holds), ("fleet_enrol", fleet_enrol::holds), ("fleet_up", fleet_up::holds)];
+pub const TARGETS: &[Target] = &[
+    ("fleet_down", fleet_down::holds),
+    ("fleet_enrol", fleet_enrol::holds),
+    ("fleet_signed", fleet_signed::holds),
+    ("fleet_up", fleet_up::holds),
+];
 
 /// Returns whether two values are the same. The JSON parser may read a fraction with another last bit than it wrote.
 #[allow(clippy::float_arithmetic, reason = "it compares what a parser has read")]
