@@ -25,7 +25,7 @@ Examples:
                                     make a key, and print the lines for the
                                     configuration of each terminal
   pos-fleet command shop-17-1 --key desk-key.pem --wait message \"Call us\"
-  pos-fleet command shop-17-1 --key desk-key.pem archive --out shop.tar.gz
+  pos-fleet command shop-17-1 --key desk-key.pem archive --out shop.tar
   pos-fleet command shop-17-1 shop-17-2 --key desk-key.pem --wait restart
   pos-fleet keys --all --keys keys.toml --sign a.pem --sign b.pem
                                     replace the command keys of all terminals,

@@ -14,39 +14,44 @@ use pos_sim::shop::{Options, Shop};
 use serde_json::Value;
 
 use crate::pki::Pki;
-use crate::process::{Process, built, until};
+use crate::process::{Process, built, now, until};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Agent {
     pub(crate) name: String,
     folder: PathBuf,
-    taps: mpsc::Sender<()>,
+    shop: mpsc::Sender<Asked>,
     sold: u32,
-    _agent: Process,
+    agent: Process,
     uplink: Process,
+}
+
+/// What a test asks of the shop around an agent.
+enum Asked {
+    /// Tap a card.
+    Tap,
+    /// Answer payments after this time.
+    Delay(Duration),
+    /// Say how many payments are charged.
+    Charged(mpsc::Sender<usize>),
 }
 
 impl Agent {
     /// Opens a shop, and starts its agent and its uplink.
     pub(crate) fn start(name: &str, pki: &Pki, port: u16, org: &str) -> Self {
-        let (folder, taps) = open_shop();
-        let log = fs::File::create(folder.join("agent.log")).unwrap();
-        let agent = Process::start(
-            Command::new(built("pos-agent"))
-                .args(["run", "--config"])
-                .arg(folder.join("config.toml"))
-                .env_remove("CREDENTIALS_DIRECTORY")
-                .env_remove("NOTIFY_SOCKET")
-                .env_remove("RUST_LOG")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(log),
-        );
+        Self::start_with(name, pki, port, org, "")
+    }
+
+    /// Does the same with more sections in the agent's configuration.
+    pub(crate) fn start_with(name: &str, pki: &Pki, port: u16, org: &str, more: &str) -> Self {
+        let (folder, shop) = open_shop(more);
+        let agent = start_agent(&folder);
         // The state folder as the enrolment leaves it.
         let state = folder.join("uplink");
         fs::create_dir(&state).unwrap();
-        let (certificate, key) = pki.make(name, false);
+        let files = pki.files(name);
+        let (certificate, key) = if files.0.exists() { files } else { pki.make(name, false) };
         fs::copy(certificate, state.join("certificate.pem")).unwrap();
         fs::copy(key, state.join("key.pem")).unwrap();
         let config = format!(
@@ -58,12 +63,89 @@ impl Agent {
         );
         fs::write(folder.join("uplink.toml"), config).unwrap();
         let uplink = start_uplink(&folder);
-        let agent = Self { name: name.to_owned(), folder, taps, sold: 0, _agent: agent, uplink };
+        let agent = Self { name: name.to_owned(), folder, shop, sold: 0, agent, uplink };
+        agent.until_ready();
+        agent
+    }
+
+    fn until_ready(&self) {
         until("agent with its reader", LIMIT, || {
-            let status = agent.get("/v1/status")?;
+            let status = self.get("/v1/status")?;
             (status["reader"]["state"] == "ready").then_some(())
         });
-        agent
+    }
+
+    /// Taps a card as soon as the reader asks for one. Returns false if it asks for none in this time.
+    pub(crate) fn tap_when_asked(&self, limit: Duration) -> bool {
+        let end = now() + limit;
+        while now() < end {
+            if self.get("/v1/status").is_some_and(|status| status["current"]["step"] == "present-card") {
+                self.tap();
+                return true;
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        false
+    }
+
+    /// Taps a card.
+    pub(crate) fn tap(&self) {
+        self.shop.send(Asked::Tap).unwrap();
+    }
+
+    /// Makes the bank slow.
+    pub(crate) fn slow_bank(&self, delay: Duration) {
+        self.shop.send(Asked::Delay(delay)).unwrap();
+    }
+
+    /// Returns the number of payments that the bank has charged and not given back.
+    pub(crate) fn charged(&self) -> usize {
+        let (tell, told) = mpsc::channel();
+        self.shop.send(Asked::Charged(tell)).unwrap();
+        told.recv().unwrap()
+    }
+
+    /// Kills the agent as a power cut would.
+    pub(crate) fn agent_dies(&mut self) {
+        self.agent.kill();
+    }
+
+    /// Starts the agent again.
+    pub(crate) fn agent_again(&mut self) {
+        self.agent = start_agent(&self.folder);
+        self.until_ready();
+    }
+
+    /// Kills the uplink.
+    pub(crate) fn uplink_ends(&mut self) {
+        self.uplink.kill();
+    }
+
+    /// Starts the uplink again.
+    pub(crate) fn uplink_again(&mut self) {
+        self.uplink = start_uplink(&self.folder);
+    }
+
+    /// Copies the files that the agent keeps. It must not run.
+    pub(crate) fn image(&self, to: &Path) {
+        for file in self.files() {
+            fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+        }
+    }
+
+    /// Puts copied files back. The agent must not run.
+    pub(crate) fn restore(&self, from: &Path) {
+        self.files().iter().for_each(|file| fs::remove_file(file).unwrap());
+        for file in fs::read_dir(from).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), self.folder.join(file.file_name())).unwrap();
+        }
+    }
+
+    /// The journal, and what SQLite has beside it.
+    fn files(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(&self.folder).unwrap().map(|file| file.unwrap().path());
+        files.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with("journal.db")).collect()
     }
 
     /// Sells something for a tapped card.
@@ -82,7 +164,7 @@ impl Agent {
             let asks = self.get(&sale)?["step"] == "present-card";
             asks.then_some(())
         });
-        self.taps.send(()).unwrap();
+        self.tap();
         until("end of a sale", LIMIT, || {
             let sale = self.get(&format!("{sale}?wait-s=30"))?;
             (sale["outcome"] == "approved").then_some(())
@@ -112,13 +194,26 @@ impl Agent {
         }
     }
 
+    /// Returns the entries of the journal as text.
+    pub(crate) fn journal_text(&self) -> String {
+        let (mut text, mut after) = (String::new(), 0);
+        loop {
+            let read = self.get(&format!("/v1/journal?after={after}&limit=200")).expect("the journal");
+            text += &read["entries"].to_string();
+            after = read["entries"].as_array().and_then(|all| all.last()?["entry"].as_i64()).unwrap_or(i64::MAX);
+            if after >= read["last"]["entry"].as_i64().unwrap() {
+                return text;
+            }
+        }
+    }
+
     /// Returns every log of the terminal.
     pub(crate) fn said(&self) -> String {
         let said = |name: &str| fs::read_to_string(self.folder.join(name)).unwrap_or_default();
         said("agent.log") + &said("uplink.log")
     }
 
-    fn get(&self, target: &str) -> Option<Value> {
+    pub(crate) fn get(&self, target: &str) -> Option<Value> {
         self.ask(&format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
     }
 
@@ -145,23 +240,41 @@ fn start_uplink(folder: &Path) -> Process {
     )
 }
 
-/// Opens a shop in a thread of its own, which taps a card each time it is told to.
-fn open_shop() -> (PathBuf, mpsc::Sender<()>) {
+fn start_agent(folder: &Path) -> Process {
+    let log = fs::OpenOptions::new().create(true).append(true).open(folder.join("agent.log")).unwrap();
+    Process::start(
+        Command::new(built("pos-agent"))
+            .args(["run", "--config"])
+            .arg(folder.join("config.toml"))
+            .env_remove("CREDENTIALS_DIRECTORY")
+            .env_remove("NOTIFY_SOCKET")
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log),
+    )
+}
+
+/// Opens a shop in a thread of its own, with more sections in the agent's configuration. It does what it is asked.
+fn open_shop(more: &str) -> (PathBuf, mpsc::Sender<Asked>) {
     let (tell, told) = mpsc::channel();
-    let (taps, tapped) = mpsc::channel::<()>();
+    let (ask, asked) = mpsc::channel();
+    let config = vec![("[journal]".to_owned(), format!("{more}\n[journal]"))];
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let shop = Shop::open(Options::default()).await.unwrap();
+            let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
             tell.send(shop.folder().to_owned()).unwrap();
             loop {
-                match tapped.try_recv() {
-                    Ok(()) => shop.reader.tap(card("tap").unwrap()),
+                match asked.try_recv() {
+                    Ok(Asked::Tap) => shop.reader.tap(card("tap").unwrap()),
+                    Ok(Asked::Delay(delay)) => shop.gateway.set_delay(delay),
+                    Ok(Asked::Charged(tell)) => tell.send(shop.gateway.ledger().all_charged().count()).unwrap(),
                     Err(mpsc::TryRecvError::Disconnected) => return,
                     Err(mpsc::TryRecvError::Empty) => tokio::time::sleep(Duration::from_millis(20)).await,
                 }
             }
         });
     });
-    (told.recv().unwrap(), taps)
+    (told.recv().unwrap(), ask)
 }

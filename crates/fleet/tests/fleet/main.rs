@@ -7,6 +7,7 @@
 //! | `enrol` | codes, certificates and their renewal |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
 //! | `serve` | the pages, and the metrics |
+//! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
 //!
 //! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
 //! terminals: `POS_FLEET_TERMINALS=3000`.
@@ -28,5 +29,6 @@ mod refused;
 mod serve;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod server;
+mod steered;
 mod terminals;
 mod traffic;
