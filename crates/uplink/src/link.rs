@@ -104,6 +104,8 @@ pub struct Uplink<S, I> {
     acked: Option<Ack>,
     /// Whether the agent takes commands.
     steered: Steered,
+    /// True if a command named another connection than the agent knows.
+    is_stale: bool,
     /// The start of the agent, in seconds since 1970.
     started: Option<u64>,
 }
@@ -175,6 +177,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             early: None,
             acked: None,
             steered: Steered::Unknown,
+            is_stale: false,
             started: None,
             clock,
         }
@@ -311,13 +314,21 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             self.pass_ack(steering.inbox.as_ref());
         }
         self.show(connection, status.as_ref(), ends).await?;
-        if self.clock.now() < self.metrics_at {
+        // They also say when the agent has started: another start has another nonce.
+        let is_due = self.clock.now() >= self.metrics_at;
+        if !is_due && steering.inbox.is_none() {
+            return Ok(());
+        }
+        let metrics = self.source.metrics().await;
+        if let Ok(text) = &metrics {
+            self.has_started(shown::started(text));
+        }
+        if !is_due {
             return Ok(());
         }
         self.metrics_at = self.clock.now() + METRICS;
-        match self.source.metrics().await {
+        match metrics {
             Ok(text) => {
-                self.has_started(shown::started(&text));
                 let metrics =
                     Metrics { at: self.time(self.clock.wall()).unwrap_or_default(), values: shown::values(&text) };
                 Ok(connection.publish(&self.topic(Channel::Metric), write(&metrics)?).await?)
@@ -350,11 +361,12 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         let is_known = match &self.steered {
             Steered::Unknown => false,
             Steered::No(again) => self.clock.now() < *again,
-            Steered::Yes(..) => true,
+            Steered::Yes(_, since) => !self.is_stale || self.clock.now() < *since + NONCE,
         };
         let Some(agent) = self.source.steering().filter(|_| steering.signer.is_some() && !is_known) else {
             return Ok(());
         };
+        self.is_stale = false;
         self.steered = match steer::begin(&agent).await {
             Ok(None) => Steered::No(self.clock.now() + NO_COMMANDS),
             Ok(Some(begun)) => Steered::Yes(begun, self.clock.now()),
@@ -408,13 +420,8 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                     begun.not_signed = begun.not_signed.saturating_add(1);
                 }
             }
-            Outgoing::Stale => {
-                if let Steered::Yes(_, since) = &self.steered
-                    && self.clock.now() >= *since + NONCE
-                {
-                    self.steered = Steered::Unknown;
-                }
-            }
+            Outgoing::Stale => self.is_stale = true,
+            Outgoing::Cut => self.steered = Steered::Unknown,
         }
         Ok(())
     }

@@ -138,8 +138,10 @@ pub(crate) enum Outgoing {
     Reported(Box<Reported>),
     /// A document that no known key has signed.
     NotSigned,
-    /// The agent does not know the connection: it has started again.
+    /// A command names another connection than the agent knows. It may be an old command.
     Stale,
+    /// The agent was gone for a moment, so it may have started again.
+    Cut,
 }
 
 /// Passes documents on, for one connection.
@@ -311,7 +313,7 @@ impl<A: Steering> Steer<A> {
             SteerError::Refused(word) if word == NOT_SIGNED => self.tell(Outgoing::NotSigned).await,
             SteerError::Client(error) => {
                 tracing::warn!(%error, "a command did not reach the agent; the server offers it again");
-                self.tell(Outgoing::Stale).await
+                self.tell(Outgoing::Cut).await
             }
             error => {
                 tracing::warn!(%error, "a document of the server is dropped");
@@ -346,7 +348,7 @@ async fn follow<A: Steering>(agent: A, clock: Clock, tell: mpsc::Sender<Outgoing
             }
             Err(SteerError::Client(_)) => {
                 // It starts again, and then knows what became of the command.
-                if tell.send(Outgoing::Stale).await.is_err() {
+                if tell.send(Outgoing::Cut).await.is_err() {
                     return id;
                 }
                 clock.sleep(AGAIN).await;
