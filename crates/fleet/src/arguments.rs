@@ -229,7 +229,7 @@ pub(crate) struct SettingsVerb {
     /// The terminals' names in the fleet
     #[arg(required = true, value_name = "TERMINAL")]
     pub(crate) terminals: Vec<Id>,
-    /// All settings that the fleet gives, as in a terminal's config.toml. A setting that is absent is the terminal's own again
+    /// All settings that the fleet gives, as in a terminal's config.toml; the terminal uses its own for the others
     #[arg(long, value_name = "FILE")]
     pub(crate) set: PathBuf,
     /// A setting that replaces a local edit, for example terminal.footer; repeat it for several

@@ -1,8 +1,8 @@
 //! Offers signed commands, settings and keys to the terminals, and stores what the terminals say about them.
 //!
-//! The desk signs nothing and judges no command. It offers a command with the same bytes again, after each new
-//! connection of its terminal and from time to time, until the database has a final result. Nothing relies on the
-//! broker: after a loss, everything comes back from the database.
+//! The desk signs nothing and judges no command. It offers a command again, with the same bytes, until the database has
+//! a final result: after each new connection of its terminal, and from time to time. Nothing relies on the broker:
+//! after a loss, everything comes back from the database.
 //!
 //! A result counts only with the signature of the terminal's own certificate. The broker can drop one, but not invent
 //! one.
@@ -102,7 +102,7 @@ pub enum LeftOut {
     /// Its document is signed as something else.
     #[error("the document is of another kind")]
     Kind,
-    /// Nobody has signed it whom the database knows.
+    /// No key that the database knows has signed it.
     #[error("no certificate of the terminal has signed it")]
     Signature,
     /// The topic and the document name different commands.

@@ -1,5 +1,5 @@
-//! `pos-fleet`: the server of a fleet of terminals. It shows them, and offers them what people and tills have signed. It
-//! can act on none by itself: each terminal checks the signatures.
+//! `pos-fleet`: the server of a fleet of terminals. It shows them, and offers them what people and tills have signed.
+//! It can act on none by itself: each terminal checks the signatures.
 //!
 //! ```text
 //!  broker ── log, state, info, metric ──▶ consume ─▶ store ── one transaction ──▶ PostgreSQL

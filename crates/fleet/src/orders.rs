@@ -191,8 +191,8 @@ struct Known {
 }
 
 async fn known(change: &Transaction<'_>, terminal: &Id, key: &str) -> Result<Known, OrderError> {
-    // After a restored backup, the terminal knows greater counters than the database. After a restored disk, the database
-    // does.
+    // After a restored backup, the terminal knows greater counters than the database. After a restored disk, the
+    // database does.
     let select = "select online, state ->> 'nonce',
             greatest(
                 coalesce((select max(counter) from command where terminal = $1 and key = $2), 0),

@@ -1,5 +1,5 @@
-//! `pos-uplink`: shows a terminal to its fleet's server, and passes signed documents to the agent. It can read the journal
-//! and the status. It judges no document: the agent alone knows the keys, and decides.
+//! `pos-uplink`: shows a terminal to its fleet's server, and passes signed documents to the agent. It can read the
+//! journal and the status. It judges no document: the agent alone knows the keys, and decides.
 //!
 //! ```text
 //!  pos-agent ── Unix socket ──▶ source ─▶ choose ─┬▶ link ── MQTT 5, mutual TLS ──▶ broker ──▶ pos-fleet

@@ -35,8 +35,8 @@ const METRICS: Duration = Duration::from_secs(60);
 const STATE_AGAIN: Duration = Duration::from_secs(600);
 /// The time after which an agent that takes no commands is asked again.
 const NO_COMMANDS: Duration = Duration::from_secs(300);
-/// The time for which a nonce stays, even if commands name another one. Whoever repeats old commands must not make new
-/// ones fail.
+/// The time for which a nonce stays, even if commands name another one. A thief that repeats old commands must not make
+/// new ones fail.
 const NONCE: Duration = Duration::from_secs(30);
 /// Start times of an agent that differ by fewer seconds are one: its clock may have been corrected.
 const SAME_START_S: u64 = 5;
@@ -405,7 +405,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                 let delivery = connection.deliver(&self.topic_of(part.id), message).await?;
                 tokio::spawn(async move {
                     if delivery.arrived().await {
-                        // Without a listener, nobody sends the next part.
+                        // Without a listener, no part follows.
                         let _ = arrives.send(());
                     }
                 });

@@ -92,8 +92,8 @@ pub enum SteerError {
 /// The agent's word for a document without a known signature.
 const NOT_SIGNED: &str = "not-signed";
 
-/// Tells the agent that a connection begins. Returns `None` if the agent takes no commands: it has no keys, does not let
-/// this user steer, or is an earlier version.
+/// Tells the agent that a connection begins. Returns `None` if the agent takes no commands: it has no keys, does not
+/// let this user steer, or is an earlier version.
 ///
 /// # Errors
 /// Fails if there is no answer, or none that can be read.
@@ -309,7 +309,7 @@ impl<A: Steering> Steer<A> {
 
     async fn failed(&self, error: SteerError) -> Result<(), Gone> {
         match error {
-            // Whoever sent it hears nothing.
+            // Its sender hears nothing.
             SteerError::Refused(word) if word == NOT_SIGNED => self.tell(Outgoing::NotSigned).await,
             SteerError::Client(error) => {
                 tracing::warn!(%error, "a command did not reach the agent; the server offers it again");

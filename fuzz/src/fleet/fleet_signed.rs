@@ -46,7 +46,7 @@ pub fn holds(bytes: &[u8]) {
     }
     let Some(topic) = str::from_utf8(topic).ok().and_then(|text| text.parse::<Topic>().ok()) else { return };
     let (signer, point) = &*KEY;
-    // Nobody has signed these bytes with a key that is made at each start.
+    // The key is made at each start, so it has not signed these bytes.
     assert!(understood(&topic, message, std::slice::from_ref(point)).is_err());
     for kind in [DocumentKind::Result, DocumentKind::Report, DocumentKind::Command] {
         let signed = signer.sign(kind, message.to_vec()).expect("a signature").write();

@@ -1,5 +1,5 @@
-//! The desk: what it offers, to whom, and which results it believes. The terminals here are plain clients of the broker,
-//! so they can also say what no terminal says.
+//! The desk: what it offers, to whom, and which results it believes. The terminals here are plain clients of the
+//! broker, so they can also say what no terminal says.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Real agents with their uplinks, a real broker, a real database and the desk. What the bank has charged decides who is
-//! right.
+//! Real agents with their uplinks, a real broker, a real database and the desk. What the bank has charged decides who
+//! is right.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -233,7 +233,7 @@ async fn a_broker_with_full_rights_but_no_key_moves_nothing() {
     // A till key signs no command of a technician, and a desk key no sale: the terminal decides, not the server.
     let crossed = FleetCommand { id: id("crossed-1"), body: changed.body.clone(), ..changed.clone() };
     send(&place, "shop-1", &crossed.id, &desk.sign(DocumentKind::Command, write(&crossed).unwrap()).write()).await;
-    // Signed for another terminal, and for a connection of before.
+    // Signed for another terminal.
     let elsewhere = FleetCommand { id: id("else-1"), terminal: id("shop-2"), ..changed.clone() };
     send(&place, "shop-1", &elsewhere.id, &till.sign(DocumentKind::Command, write(&elsewhere).unwrap()).write()).await;
     let flood = command("shop-1", CommandKind::Message, json!({ "text": "still there" }));
@@ -357,7 +357,7 @@ async fn two_config_keys_revoke_a_stolen_key_at_every_terminal() {
     let signed = program(&place, &[&keys[..], &["--sign", &a, "--sign", &b]].concat());
     assert!(signed.status.success(), "{}", said(&signed));
     place.until("select count(*) from reported where report ->> 'keysVersion' = '1'", "2").await;
-    // What the thief still signs moves nothing, and nobody answers.
+    // What the thief still signs moves nothing, and gets no answer.
     let mut given = Vec::new();
     for name in names {
         given.push(give(&mut client, &desk, message(name), wall()).await.unwrap());
