@@ -120,7 +120,7 @@ where
         match poll_fn(|context| connection.poll_message(context)).await {
             None => return,
             Some(Ok(AsyncMessage::Notification(note))) => notes.add(note.channel(), note.payload()),
-            Some(Ok(AsyncMessage::Notice(notice))) => tracing::info!(%notice, "the database says"),
+            Some(Ok(AsyncMessage::Notice(notice))) => tracing::debug!(%notice, "the database says"),
             Some(Ok(_)) => {}
             Some(Err(error)) => {
                 tracing::warn!(%error, "the connection to the database ended");

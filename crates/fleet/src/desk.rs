@@ -273,9 +273,12 @@ impl Desk {
             let lasts = left.unwrap_or(LATE).max(Duration::from_secs(1));
             let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
             let topic = Topic::of_command(self.org.clone(), terminal.clone(), Channel::Command, id.clone());
+            // Marked first: a command that was never offered can be withdrawn, and one that may be on its way cannot.
+            let mark = "update command set offered = $2 where id = $1 and not is_final";
+            if self.client.execute(mark, &[&id.as_str(), &OffsetDateTime::from(now)]).await? == 0 {
+                continue;
+            }
             connection.publish_for(&topic, row.get(1), seconds).await?;
-            let at = OffsetDateTime::from(now);
-            self.client.execute("update command set offered = $2 where id = $1", &[&id.as_str(), &at]).await?;
             tracing::info!(%terminal, %id, "a command is offered");
         }
         Ok(())

@@ -198,7 +198,7 @@ async fn known(change: &Transaction<'_>, terminal: &Id, key: &str) -> Result<Kno
                 coalesce((select max(counter) from command where terminal = $1 and key = $2), 0),
                 least(coalesce((state -> 'counters' ->> $2)::numeric, 0), $3::bigint)::bigint)
         from terminal where terminal = $1";
-    // A terminal can say any number. Beyond this one, its own key could not sign any more.
+    // A terminal can say any number. Beyond this one, its own key could not sign any more. `least` ignores a null.
     let most = i64::MAX - 1;
     let row = change.query_opt(select, &[&terminal.as_str(), &key, &most]).await?;
     let row = row.ok_or_else(|| OrderError::NoTerminal(terminal.clone()))?;
