@@ -169,11 +169,26 @@ def test_a_reference_stays_in_its_path(reference: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["http://kasse.local:8651", "http://192.168.1.2", "ftp://127.0.0.1", "https://u:p@h", "https://h/v1", "kasse"],
+    [
+        "http://kasse.local:8651",
+        "http://192.168.1.2",
+        "ftp://127.0.0.1",
+        "https://u:p@h",
+        "https://h/v1",
+        "https://h/terminals/a/v1",
+        "https://h/terminals/../a",
+        "kasse",
+    ],
 )
 def test_a_token_goes_only_where_it_is_safe(url: str) -> None:
     with pytest.raises(ValueError, match="url"):
         Terminal(url, TOKEN)
+
+
+def test_a_terminal_at_the_server_of_a_fleet_has_a_path(both: Both, fake: FakeTerminal) -> None:
+    fake.replies = [reply({"reference": "a/b", "state": "ended"})]
+    both(f"{fake.url}/terminals/shop-17-1/", "show", "a/b")
+    assert [path for _, path, _, _ in fake.requests] == ["/terminals/shop-17-1/v1/sales/a%2Fb"]
 
 
 def pem(ca: trustme.CA) -> str:

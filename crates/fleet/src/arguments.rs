@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pos_fleet_terms::{Id, KeyKind};
 
+use crate::till_token::TillTokens;
+
 /// The default path of the configuration.
 const DEFAULT_CONFIG: &str = "/etc/pos-fleet/fleet.toml";
 
@@ -20,6 +22,9 @@ Examples:
   pos-fleet revoke shop-17-1        revoke the certificates of a terminal
   pos-fleet seen shop-17-1          record that you have looked at its alarms
   pos-fleet desk                    offer commands, settings and keys
+  pos-fleet tills                   serve the interface of cloud tills
+  pos-fleet till-token new web --terminals shop-17-1,shop-17-2
+                                    print the token of a cloud till, once
 
   pos-fleet key new --kind desk \"desk 2026\" --out desk-key.pem
                                     make a key, and print the lines for the
@@ -65,6 +70,10 @@ pub(crate) enum Verb {
     Serve,
     /// Give terminals their certificates, until SIGTERM or SIGINT
     Enrol,
+    /// Serve cloud tills, until SIGTERM or SIGINT
+    Tills,
+    /// Make, list and revoke the tokens of cloud tills
+    TillToken(TillTokens),
     /// Offer terminals the signed commands, settings and keys, until SIGTERM or SIGINT
     Desk,
     /// Check the configuration and the files that it names
@@ -122,6 +131,9 @@ pub(crate) struct CaVerb {
     /// Add the certificate of the desk to a CA that exists, and make nothing else
     #[arg(long, conflicts_with = "names")]
     pub(crate) only_desk: bool,
+    /// Add the certificate of the port for cloud tills, port.pem, to this folder, and make nothing else
+    #[arg(long, value_name = "FOLDER", conflicts_with = "only_desk")]
+    pub(crate) only_tills: Option<PathBuf>,
     /// The folder of the files
     #[arg(long, value_name = "FOLDER", default_value = "/etc/pos-fleet")]
     pub(crate) folder: PathBuf,

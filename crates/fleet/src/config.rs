@@ -9,6 +9,7 @@ use serde::Deserialize;
 use crate::database::Database;
 use crate::enrol::Enrol;
 use crate::serve::Serve;
+use crate::tills::CloudTills;
 
 /// The content of the file.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,6 +26,8 @@ pub struct FleetConfig {
     pub serve: Serve,
     /// The port for certificates, for `enrol`.
     pub enrol: Option<Enrol>,
+    /// The port for cloud tills, for `tills`.
+    pub tills: Option<CloudTills>,
 }
 
 /// How the broker is reached.

@@ -25,6 +25,7 @@
 //! | `serve` | pages for people and metrics for Prometheus: it only shows |
 //! | `signing` | the keys that sign commands, settings and keys: files outside the database |
 //! | `store` | the database: its shape, and the transaction of a round |
+//! | `tills` | the interface of cloud tills, which alone has keys that sign |
 
 // The configuration file.
 pub mod config;
@@ -48,3 +49,5 @@ pub mod serve;
 pub mod signing;
 // The database: its shape, and the transaction of a round.
 pub mod store;
+// The interface of cloud tills.
+pub mod tills;

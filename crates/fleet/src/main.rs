@@ -2,6 +2,7 @@
 
 mod arguments;
 mod steer;
+mod till_token;
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -19,7 +20,7 @@ use pos_fleet::config::{Broker, ConfigError, FleetConfig};
 use pos_fleet::consume::Consumer;
 use pos_fleet::desk::Desk;
 use pos_fleet::store::{self, Store};
-use pos_fleet::{database, enrol, serve};
+use pos_fleet::{database, enrol, serve, tills};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -130,6 +131,21 @@ impl Arguments {
                 let served = enrol::run(enrol, config.database, now, ready, stopped).await;
                 served.map_err(|error| Stop::Unreachable(error.to_string()))
             }),
+            Verb::Tills => runtime.block_on(async {
+                let stopped = stop::asked().map_err(|error| Stop::Unreachable(error.to_string()))?;
+                let settings = config.tills.ok_or_else(|| missing("tills"))?;
+                let ready = || Notify::from_env().ready();
+                let served = tills::run(settings, (config.org, config.database), now, ready, stopped).await;
+                served.map_err(|error| match error.is_of_the_settings() {
+                    true => Stop::Config(format!("{}: {error}", self.config.display())),
+                    false => Stop::Unreachable(error.to_string()),
+                })
+            }),
+            Verb::TillToken(verb) => {
+                let settings = config.tills.as_ref().ok_or_else(|| missing("tills"))?;
+                let client = runtime.block_on(opened(&config))?;
+                runtime.block_on(verb.run(&client, settings))
+            }
             Verb::Check => check(&self.config, &config),
             Verb::Code(Code { terminal, hours }) => {
                 let client = runtime.block_on(opened(&config))?;
@@ -176,6 +192,14 @@ impl CaVerb {
             say(&format!("{}: the certificate of the desk", self.folder.display()));
             return Ok(());
         }
+        if let Some(folder) = &self.only_tills {
+            let ca = Ca::open(files).map_err(failed)?;
+            let (certificate, key) = (folder.join("port.pem"), folder.join("port-key.pem"));
+            let files = Own { certificate: &certificate, key: &key };
+            ca.server(files, &self.names, SERVER_DAYS, now(), false).map_err(failed)?;
+            say(&format!("{}: the certificate of the port for cloud tills", folder.display()));
+            return Ok(());
+        }
         let ca = Ca::create(files, &path("crl.pem"), now(), false).map_err(failed)?;
         for server in ["broker", "enrol"] {
             let (certificate, key) = (path(&format!("{server}.pem")), path(&format!("{server}-key.pem")));
@@ -202,6 +226,9 @@ fn check(file: &Path, config: &FleetConfig) -> Result<(), Stop> {
     config.serve.check().map_err(|error| wrong(&error))?;
     if let Some(enrol) = &config.enrol {
         enrol.check().map_err(|error| wrong(&error))?;
+    }
+    if let Some(tills) = &config.tills {
+        tills.check().map_err(|error| wrong(&error))?;
     }
     say(&format!("{} is good", file.display()));
     Ok(())

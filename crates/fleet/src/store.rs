@@ -18,7 +18,8 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
 /// The changes of the database's shape, in their order. One that was published never changes.
-const MIGRATIONS: &[&str] = &[include_str!("store/0001.sql"), include_str!("store/0002.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("store/0001.sql"), include_str!("store/0002.sql"), include_str!("store/0003.sql")];
 /// The longest name of a person that is stored, in characters.
 const LONGEST_NAME: usize = 100;
 /// The entries by which one round moves a cursor. A terminal that fills no gap must not make the database read all that
@@ -213,6 +214,20 @@ impl Store {
         let select = "select terminal, journal, number, gap from terminal_cursor where gap or not $1
             order by moved";
         Ok(self.client.query(select, &[&only_gaps]).await?.iter().map(position).collect())
+    }
+}
+
+/// Checks that the database has this version's shape, for a program that must not change it.
+///
+/// # Errors
+/// Fails if the database has another shape, or does not answer.
+pub async fn check_shape(client: &Client) -> Result<(), StoreError> {
+    let row = client.query_one("select coalesce(max(version), 0) from shape", &[]).await?;
+    let version: i32 = row.get(0);
+    match usize::try_from(version).unwrap_or_default() {
+        have if have > MIGRATIONS.len() => Err(StoreError::Later(version)),
+        have if have < MIGRATIONS.len() => Err(StoreError::Earlier(version)),
+        _ => Ok(()),
     }
 }
 
@@ -449,6 +464,9 @@ pub enum StoreError {
     /// A later version has changed the database to this shape.
     #[error("a later version of pos-fleet has changed the database to version {0}: install that version again")]
     Later(i32),
+    /// The database still has an earlier version's shape.
+    #[error("the database has the shape of version {0}: start pos-fleet-consume first, which changes it")]
+    Earlier(i32),
     /// A value cannot be written.
     #[error("a value cannot be written: {0}")]
     Json(serde_json::Error),
@@ -464,7 +482,7 @@ impl StoreError {
                 let code = error.code().map_or("", |code| code.code());
                 ["22", "23", "54"].iter().any(|class| code.starts_with(class))
             }
-            Self::Later(_) => false,
+            Self::Later(_) | Self::Earlier(_) => false,
             Self::Json(_) => true,
         }
     }

@@ -1,6 +1,7 @@
 //! The conditions for a fleet's server and for the terminals' uplink. `cargo test` of `pos-fleet` checks their seeds,
 //! because the agent does not depend on the server.
 
+pub mod fleet_cloud;
 pub mod fleet_down;
 pub mod fleet_enrol;
 pub mod fleet_signed;
@@ -13,6 +14,7 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target of the fleet.
 pub const TARGETS: &[Target] = &[
+    ("fleet_cloud", fleet_cloud::holds),
     ("fleet_down", fleet_down::holds),
     ("fleet_enrol", fleet_enrol::holds),
     ("fleet_signed", fleet_signed::holds),

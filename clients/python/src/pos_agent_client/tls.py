@@ -16,6 +16,7 @@ from .errors import WrongCertificate
 
 Ca: TypeAlias = str | bytes | os.PathLike[str] | ssl.SSLContext
 """A CA certificate: PEM text, the path of a PEM file, or a context that trusts it."""
+_PATH = re.compile(r"/?|/terminals/[a-z0-9-]{1,64}/?")
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
@@ -47,13 +48,18 @@ def trusting_nobody_yet() -> ssl.SSLContext:
 
 
 def checked_url(url: str) -> str:
-    """Returns the terminal's address without a path. Without TLS, only loopback is accepted."""
+    """Returns the terminal's address. Without TLS, only loopback is accepted.
+
+    It has no path, or that of a terminal at the server of a fleet: `https://fleet.example.org:8885/terminals/shop-17-1`.
+    """
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.path not in ("", "/"):
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ValueError("url: must be like https://kasse.local:8443")
+    if not _PATH.fullmatch(parts.path) or parts.query or parts.fragment:
         raise ValueError("url: must be like https://kasse.local:8443")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):
         raise ValueError("url: http is only for a terminal on the same computer; use https")
-    return f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
 
 
 def _is_loopback(host: str) -> bool:

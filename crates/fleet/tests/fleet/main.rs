@@ -8,6 +8,7 @@
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
 //! | `serve` | the pages, and the metrics |
 //! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
+//! | `tills` | cloud tills: a reference is one transaction, whatever is lost, repeated or killed |
 //!
 //! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
 //! terminals: `POS_FLEET_TERMINALS=3000`.
@@ -17,6 +18,7 @@
 mod agents;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod broker;
+mod cloud;
 mod database;
 mod desk;
 mod enrol;
@@ -31,4 +33,5 @@ mod serve;
 mod server;
 mod steered;
 mod terminals;
+mod tills;
 mod traffic;
