@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use pos_fleet_terms::{Id, KeyKind};
 
+use crate::rollout_verb::Rollouts;
 use crate::till_token::TillTokens;
 
 /// The default path of the configuration.
@@ -36,6 +37,8 @@ Examples:
                                     replace the command keys of all terminals,
                                     for example without a stolen one
   pos-fleet settings shop-17-1 --set settings.toml --sign a.pem
+  pos-fleet rollout start --settings settings.toml --pilot shop-17-1 --key a.pem
+                                    give settings to all terminals in waves
 
 Files: the option --key or --sign names the file of a key that signs. The
 database and the broker have no such key, so they can act on no terminal.
@@ -76,6 +79,8 @@ pub(crate) enum Verb {
     TillToken(TillTokens),
     /// Offer terminals the signed commands, settings and keys, until SIGTERM or SIGINT
     Desk,
+    /// Give settings to all terminals in waves, and stop where they do harm
+    Rollout(Rollouts),
     /// Check the configuration and the files that it names
     Check,
     /// Print a one-time code with which a terminal gets its certificate

@@ -29,6 +29,7 @@ use crate::ca::point_of;
 use crate::database::Notes;
 use crate::documents::SETTINGS_CHANNEL;
 use crate::orders::{COMMAND_CHANNEL, RESULT_CHANNEL};
+use crate::rollout_run;
 use crate::signing::is_signed_by_terminal;
 use crate::store::{StoreError, clean, clean_value};
 
@@ -189,10 +190,23 @@ impl Desk {
                     }
                 }
                 () = clock.sleep_until(look), if is_connected => {
+                    self.advance_rollout().await?;
                     self.offer_again(&connection).await?;
                     look = clock.now() + LOOK;
                 }
             }
+        }
+    }
+
+    /// Lets the roll-out of settings go on. A fault of it holds up no command.
+    async fn advance_rollout(&mut self) -> Result<(), DeskLost> {
+        match rollout_run::advance(&mut self.client, self.clock.wall()).await {
+            Err(error) if self.client.is_closed() => Err(error.into()),
+            Err(error) => {
+                tracing::error!(error = %StoreError::from(error), "the roll-out does not go on");
+                Ok(())
+            }
+            Ok(()) => Ok(()),
         }
     }
 

@@ -100,6 +100,20 @@ pub async fn give_settings_within(
     key: &SigningKey,
     new: NewSettings,
 ) -> Result<u64, DocumentError> {
+    let (terminal, author) = (new.terminal.clone(), new.author.clone());
+    let (version, envelope) = sign_settings_within(change, key, new).await?;
+    store(change, Kind::Settings, &terminal, version, &envelope, &author).await
+}
+
+/// Signs settings with the terminal's next version, and stores nothing. Returns the version and the envelope.
+///
+/// # Errors
+/// Fails if a terminal would refuse them in any case, or if the database refuses.
+pub(crate) async fn sign_settings_within(
+    change: &Transaction<'_>,
+    key: &SigningKey,
+    new: NewSettings,
+) -> Result<(i64, Vec<u8>), DocumentError> {
     let NewSettings { org, terminal, settings, over_local, author } = new;
     if key.kind() != KeyKind::Config {
         return Err(DocumentError::Key(key.kind()));
@@ -116,9 +130,18 @@ pub async fn give_settings_within(
         version: version.unsigned_abs(),
         settings,
         over_local,
-        author: author.clone(),
+        author,
     })?;
-    store(change, Kind::Settings, &terminal, version, &key.sign(DocumentKind::Settings, document), &author).await
+    Ok((version, checked(&key.sign(DocumentKind::Settings, document))?))
+}
+
+/// Writes an envelope that fits into a message.
+fn checked(envelope: &Envelope) -> Result<Vec<u8>, DocumentError> {
+    let envelope = envelope.write();
+    match envelope.len() > LARGEST {
+        true => Err(DocumentError::TooLong(envelope.len())),
+        false => Ok(envelope),
+    }
 }
 
 /// Signs command keys with two config keys, stores them, and tells the desk. Returns their version.
@@ -140,7 +163,7 @@ pub async fn give_keys(client: &mut Client, signers: &[SigningKey], new: NewKeys
     })?;
     let mut envelope = Envelope { kind: DocumentKind::Keys, document, signatures: Vec::new() };
     signers.iter().for_each(|signer| signer.add_to(&mut envelope));
-    let version = store(&change, Kind::Keys, &terminal, version, &envelope, &author).await?;
+    let version = store(&change, Kind::Keys, &terminal, version, &checked(&envelope)?, &author).await?;
     change.commit().await?;
     Ok(version)
 }
@@ -215,9 +238,14 @@ enum Kind {
 /// Returns the next version for a terminal. After a restored backup, the terminal knows greater versions than the
 /// database.
 async fn next(change: &Transaction<'_>, kind: Kind, terminal: &Id) -> Result<i64, DocumentError> {
-    let (table, reported) = match kind {
-        Kind::Settings => ("settings", "greatest((report ->> 'tried')::numeric, (report ->> 'version')::numeric)"),
-        Kind::Keys => ("keys_document", "(report ->> 'keysVersion')::numeric"),
+    let (table, waiting, reported) = match kind {
+        // The documents of a roll-out wait for their wave, and have their versions already.
+        Kind::Settings => (
+            "settings",
+            "select max(version) from rollout_document where terminal = $1",
+            "greatest((report ->> 'tried')::numeric, (report ->> 'version')::numeric)",
+        ),
+        Kind::Keys => ("keys_document", "select 0", "(report ->> 'keysVersion')::numeric"),
     };
     let name = terminal.as_str();
     let lock = format!("{table} {terminal}");
@@ -228,6 +256,7 @@ async fn next(change: &Transaction<'_>, kind: Kind, terminal: &Id) -> Result<i64
     let select = format!(
         "select greatest(
             coalesce((select max(version) from {table} where terminal = $1), 0),
+            coalesce(({waiting}), 0),
             coalesce((select least(coalesce({reported}, 0), $2::bigint)::bigint from reported where terminal = $1), 0))"
     );
     // A terminal can say any number.
@@ -241,13 +270,9 @@ async fn store(
     kind: Kind,
     terminal: &Id,
     version: i64,
-    envelope: &Envelope,
+    envelope: &[u8],
     author: &str,
 ) -> Result<u64, DocumentError> {
-    let envelope = envelope.write();
-    if envelope.len() > LARGEST {
-        return Err(DocumentError::TooLong(envelope.len()));
-    }
     let insert = match kind {
         Kind::Settings => "insert into settings (terminal, version, envelope, author) values ($1, $2, $3, $4)",
         Kind::Keys => "insert into keys_document (terminal, version, envelope, author) values ($1, $2, $3, $4)",

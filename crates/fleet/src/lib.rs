@@ -22,6 +22,8 @@
 //! | `documents` | gives settings and command keys |
 //! | `enrol` | the port at which a terminal gets its certificate |
 //! | `orders` | gives commands, and says what became of them |
+//! | `rollout` | the rules of a roll-out of settings: waves, soaks, and what stops it |
+//! | `rollout_run` | roll-outs in the database |
 //! | `serve` | pages for people and metrics for Prometheus: it only shows |
 //! | `signing` | the keys that sign commands, settings and keys: files outside the database |
 //! | `store` | the database: its shape, and the transaction of a round |
@@ -43,6 +45,10 @@ pub mod documents;
 pub mod enrol;
 // Commands, and what became of them.
 pub mod orders;
+// The rules of a roll-out.
+pub mod rollout;
+// Roll-outs in the database.
+pub mod rollout_run;
 // Pages for people, and metrics for Prometheus.
 pub mod serve;
 // The keys that sign.

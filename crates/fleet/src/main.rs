@@ -1,6 +1,7 @@
 //! `pos-fleet`: the programs of a fleet's server.
 
 mod arguments;
+mod rollout_verb;
 mod steer;
 mod till_token;
 
@@ -146,6 +147,7 @@ impl Arguments {
                 let client = runtime.block_on(opened(&config))?;
                 runtime.block_on(verb.run(&client, settings))
             }
+            Verb::Rollout(verb) => runtime.block_on(verb.run(&config)),
             Verb::Check => check(&self.config, &config),
             Verb::Code(Code { terminal, hours }) => {
                 let client = runtime.block_on(opened(&config))?;

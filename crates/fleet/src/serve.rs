@@ -8,6 +8,7 @@
 //! | `asked` | what a request's query asks for |
 //! | `pages` | the pages, without scripts |
 //! | `steered` | a terminal's commands, settings and keys |
+//! | `rollouts` | the page of the roll-outs |
 //! | `table` | the closes as CSV |
 //! | `metrics` | the metrics |
 //!
@@ -21,6 +22,7 @@ mod metrics;
 mod pages;
 mod queries;
 mod steered;
+mod rollouts;
 mod table;
 
 use std::convert::Infallible;
@@ -48,6 +50,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::database::Database;
+use crate::rollout_run;
 use asked::{Asked, NotAsked};
 use database::{Gone, Reader};
 
@@ -285,6 +288,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/terminal/{id}", get(terminal))
         .route("/open", get(open))
         .route("/closes", get(closes))
+        .route("/rollouts", get(all_rollouts))
         .route(METRICS, get(numbers))
         .route("/style.css", get(style))
         .fallback(async || Failure::Unknown)
@@ -394,6 +398,13 @@ async fn terminal(State(shared): App, Path(id): Path<String>) -> Page {
     let terminal = queries::terminal(&read, &id).await?.ok_or(Failure::Unknown)?;
     let detail = queries::detail(&read, &id, now).await?;
     Ok(Html(pages::terminal(&terminal, &detail, shared.zone(), now).into_string()))
+}
+
+async fn all_rollouts(State(shared): App) -> Page {
+    let mut lease = shared.reader.lease().await?;
+    let read = lease.read().await?;
+    let shown = rollout_run::show(&read, None).await.map_err(Gone::from)?;
+    Ok(Html(rollouts::rollouts(&shown).into_string()))
 }
 
 async fn open(State(shared): App, Asked(asked): Asked) -> Page {

@@ -10,12 +10,15 @@
 //! | `clock SECONDS` | moves the clock of all terminals forward |
 //! | `sell N` | adds N sales to each journal |
 //! | `close` | closes the shops: no more sales |
+//! | `settings` | counts the terminals that use each version of the fleet's settings, and those that got any |
 //! | `cut`, `join` | cuts all connections without a farewell, and lets them begin again |
 //! | `journals FILE` | writes each entry of each journal: terminal, journal, first, number, hash |
 
 pub(crate) mod demo;
 mod journal;
+mod steered;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -31,12 +34,13 @@ use pos_till_api::Entries;
 use pos_uplink::choose::Kinds;
 use pos_uplink::identity::{Identity, Pass};
 use pos_uplink::link::{Place, Standing, Uplink};
+use pos_uplink::signer::ResultSigner;
 use pos_uplink::source::{Source, SourceError};
-use pos_uplink::steer::NoSteering;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
 pub use self::journal::Journal;
+use self::steered::SteeredAgent;
 use crate::typed;
 
 /// The entries of one answer.
@@ -82,6 +86,17 @@ pub struct FleetArgs {
     /// The seconds after which a silent connection is asked
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     keep_alive_s: u16,
+    /// The public key, in hexadecimal, that signs settings; without it, the terminals take none
+    #[arg(long, value_name = "HEX", value_parser = public_key)]
+    config_key: Option<PublicKey>,
+}
+
+/// The bytes of a public key.
+#[derive(Clone, Debug)]
+struct PublicKey(Vec<u8>);
+
+fn public_key(text: &str) -> Result<PublicKey, String> {
+    hex::decode(text).map(PublicKey).map_err(|error| error.to_string())
 }
 
 /// A simulated terminal.
@@ -93,6 +108,8 @@ struct Terminal {
     marked: i64,
     /// True if another terminal has the same identity. Neither can then be stored whole.
     is_twin: bool,
+    /// The agent, if the fleet steers it.
+    steered: Option<SteeredAgent>,
 }
 
 /// Where the entries of a simulated terminal come from.
@@ -101,6 +118,7 @@ struct Shop {
     journal: Arc<Mutex<Journal>>,
     clock: Clock,
     open: watch::Receiver<bool>,
+    steered: Option<SteeredAgent>,
 }
 
 impl Shop {
@@ -143,10 +161,10 @@ impl Source for Shop {
         ))
     }
 
-    type Steered = NoSteering;
+    type Steered = SteeredAgent;
 
-    fn steering(&self) -> Option<NoSteering> {
-        None
+    fn steering(&self) -> Option<SteeredAgent> {
+        self.steered.clone()
     }
 }
 
@@ -214,10 +232,16 @@ pub async fn run(args: FleetArgs) -> io::Result<()> {
                 terminal: id.clone(),
                 waits: Waits::new(WAITS.0, WAITS.1),
             };
-            let shop = Shop { at, journal: Arc::clone(&journal), clock: clock.clone(), open: open.clone() };
+            let steered = args
+                .config_key
+                .clone()
+                .map(|PublicKey(key)| SteeredAgent::new(args.org.clone(), id.clone(), key, clock.clone()));
+            let (for_shop, for_agent) = (Arc::clone(&journal), steered.clone());
+            let shop = Shop { at, journal: for_shop, clock: clock.clone(), open: open.clone(), steered: for_agent };
+            let is_twin = at <= args.twins;
             let kinds = if args.all { Kinds::All } else { Kinds::Outcomes };
             let uplink = Uplink::new(place, kinds, shop, Line { pass, joined: joined.clone() }, clock.clone());
-            terminals.push(Terminal { id, journal, standing: uplink.standing(), marked: 0, is_twin: at <= args.twins });
+            terminals.push(Terminal { id, journal, standing: uplink.standing(), marked: 0, is_twin, steered });
             tokio::spawn(uplink.run(stopped.clone()));
         }
     }
@@ -246,6 +270,7 @@ pub async fn run(args: FleetArgs) -> io::Result<()> {
                 }
                 tell(&json!({ "sold": count }));
             }
+            ("settings", _) => tell(&settings(&terminals)),
             ("close", _) => {
                 opens.send_replace(false);
                 tell(&json!({ "open": false }));
@@ -282,6 +307,16 @@ fn standing(terminals: &[Terminal]) -> Value {
     json!({ "connected": connected, "entries": entries, "stored": stored, "behind": behind, "listed": listed })
 }
 
+fn settings(terminals: &[Terminal]) -> Value {
+    let (mut versions, mut touched) = (BTreeMap::<String, u64>::new(), 0);
+    for agent in terminals.iter().filter_map(|terminal| terminal.steered.as_ref()) {
+        let (version, taken) = agent.standing();
+        *versions.entry(version.to_string()).or_default() += 1;
+        touched += u64::from(taken > 0);
+    }
+    json!({ "versions": versions, "touched": touched })
+}
+
 fn write_journals(terminals: &[Terminal], file: &Path) -> io::Result<()> {
     let mut out = io::BufWriter::new(fs::File::create(file)?);
     for terminal in terminals {
@@ -297,7 +332,11 @@ fn pass(args: &FleetArgs, id: &Id, clock: &Clock) -> io::Result<Pass> {
     let (certificate, key) =
         (args.certificates.join(format!("{id}.pem")), args.certificates.join(format!("{id}-key.pem")));
     let tls = tls::client(&args.ca, Some(Own { certificate: &certificate, key: &key })).map_err(wrong)?;
-    Ok(Pass { tls, ends: clock.wall() + CERTIFICATE, signer: None })
+    let signer = match args.config_key {
+        Some(_) => ResultSigner::read(&fs::read_to_string(&key)?).map(Arc::new),
+        None => None,
+    };
+    Ok(Pass { tls, ends: clock.wall() + CERTIFICATE, signer })
 }
 
 /// Each terminal has a connection.

@@ -13,7 +13,8 @@ use super::queries::{
 /// A certificate that ends within this time is shown.
 const CERTIFICATE_NEAR: Duration = Duration::days(30);
 /// The pages of the navigation.
-const NAVIGATION: [(&str, &str); 3] = [("/", "Terminals"), ("/open", "Open payments"), ("/closes", "Closes of day")];
+const NAVIGATION: [(&str, &str); 4] =
+    [("/", "Terminals"), ("/open", "Open payments"), ("/closes", "Closes of day"), ("/rollouts", "Roll-outs")];
 
 /// Writes a time in UTC, to the second.
 pub(super) fn utc(at: OffsetDateTime) -> String {
@@ -47,7 +48,7 @@ fn ago(at: OffsetDateTime, now: OffsetDateTime) -> String {
     }
 }
 
-fn whole(path: &str, title: &str, content: &Markup) -> Markup {
+pub(super) fn whole(path: &str, title: &str, content: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -42,6 +42,55 @@ create table cloud_command (
 );
 create index on cloud_command (till, terminal, reference);
 
+-- The roll-outs of settings. What a roll-out does follows from its steps and from the reports of its terminals.
+create table rollout (
+  id bigint generated always as identity primary key,
+  settings jsonb not null,
+  over_local text[] not null,
+  -- The seconds for which a wave is watched before the next one begins, and whether that contains a close of day.
+  soak_s bigint not null,
+  with_close boolean not null,
+  -- The wave that has begun last: 0 is the pilot, -1 is none.
+  wave int not null default -1,
+  -- running, stopped or done.
+  state text not null default 'running',
+  -- What the desk waits for, or why it has stopped.
+  reason text not null default '',
+  -- What a person has seen and let pass: terminals that went back, and rises up to this wave.
+  forgiven int not null default 0,
+  forgiven_wave int not null default -1,
+  started timestamptz not null
+);
+
+-- Who did what to a roll-out. The desk acts too: it begins waves, and stops.
+create table rollout_act (
+  rollout bigint not null references rollout (id),
+  at timestamptz not null,
+  by text not null,
+  act text not null,
+  text text not null default ''
+);
+create index on rollout_act (rollout, at);
+
+-- The signed document of each terminal of a roll-out. It goes into `settings` when its wave begins, and not before.
+create table rollout_document (
+  rollout bigint not null references rollout (id),
+  terminal text not null,
+  wave int not null,
+  version bigint not null,
+  envelope bytea not null,
+  author text not null,
+  released timestamptz,
+  -- When the terminal first reported that it keeps this version, or that it went back or refuses it, and why.
+  kept timestamptz,
+  failed timestamptz,
+  failure text,
+  -- The codes of the terminal's faults at the release.
+  faults text[],
+  primary key (rollout, terminal)
+);
+create index on rollout_document (terminal, version desc);
+
 -- The service of cloud tills has a role of its own, if the set-up has made it. It can read, give commands, and withdraw
 -- those that were never offered.
 do $$ begin

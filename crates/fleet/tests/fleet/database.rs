@@ -25,6 +25,13 @@ impl Cluster {
         self.0.sql(NAME, statement)
     }
 
+    /// Runs statements that are too long for a command line.
+    pub(crate) fn run(&self, statements: &str) {
+        let file = self.0.file("statements");
+        std::fs::write(&file, statements).unwrap();
+        self.0.run_file(NAME, &file);
+    }
+
     pub(crate) fn number(&self, statement: &str) -> i64 {
         self.sql(statement).parse().unwrap_or_else(|error| panic!("{statement}: {error}"))
     }

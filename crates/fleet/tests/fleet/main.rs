@@ -6,6 +6,7 @@
 //! | `desk` | what the desk offers, and which results it believes |
 //! | `enrol` | codes, certificates and their renewal |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
+//! | `rollouts` | good settings reach many terminals in waves, and bad ones stop at the pilot |
 //! | `serve` | the pages, and the metrics |
 //! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
 //! | `tills` | cloud tills: a reference is one transaction, whatever is lost, repeated or killed |
@@ -28,6 +29,7 @@ mod pki;
 mod postgres;
 mod process;
 mod refused;
+mod rollouts;
 mod serve;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod server;

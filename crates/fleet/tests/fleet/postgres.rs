@@ -94,6 +94,11 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
+    /// Runs the statements of a file.
+    pub(crate) fn run_file(&self, name: &str, file: &Path) {
+        run(self.client("psql").args(["-qAt", "-v", "ON_ERROR_STOP=1", "-d", name, "-f"]).arg(file));
+    }
+
     /// Writes a backup of a database.
     pub(crate) fn back_up(&self, name: &str) -> PathBuf {
         let file = self.folder.path().join("backup");
