@@ -20,6 +20,10 @@ use crate::terminals::Terminals;
 
 /// The time for one step with a thousand terminals.
 const LIMIT: Duration = Duration::from_secs(120);
+/// The time between two looks. The desk itself looks each five seconds.
+const PAUSE: Duration = Duration::from_millis(900);
+/// Each terminal sells something at every so many looks.
+const SALE: u64 = 5;
 /// The seconds by which the terminals' clock moves between two looks.
 const STEP: u64 = 10;
 
@@ -99,6 +103,7 @@ impl Fleet {
     }
 
     fn until(&mut self, what: &str, mut look: impl FnMut(&mut Self) -> (bool, Value)) -> Value {
+        let mut looks = 0;
         until(what, LIMIT, || {
             let (is_done, seen) = look(self);
             if is_done {
@@ -106,8 +111,11 @@ impl Fleet {
             }
             self.terminals.ask(&format!("clock {STEP}"));
             // The shops go on selling.
-            self.terminals.ask("sell 1");
-            std::thread::sleep(Duration::from_millis(500));
+            if looks % SALE == 0 {
+                self.terminals.ask("sell 1");
+            }
+            looks += 1;
+            std::thread::sleep(PAUSE);
             None
         })
     }
