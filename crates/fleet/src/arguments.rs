@@ -1,12 +1,10 @@
 //! The command line of `pos-fleet`, defined with clap. `pos-docs` generates the man pages and the completions from it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use pos_fleet_terms::{Id, KeyKind};
-
-use crate::rollout_verb::Rollouts;
-use crate::till_token::TillTokens;
 
 /// The default path of the configuration.
 const DEFAULT_CONFIG: &str = "/etc/pos-fleet/fleet.toml";
@@ -275,4 +273,114 @@ pub(crate) struct KeysVerb {
     pub(crate) sign: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) by: Author,
+}
+
+/// `pos-fleet rollout`.
+#[derive(Debug, Args)]
+pub(crate) struct Rollouts {
+    #[command(subcommand)]
+    pub(crate) verb: RolloutVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RolloutVerb {
+    /// Sign settings for all terminals, and give them in waves
+    Start {
+        /// All settings that the fleet gives, as in a terminal's config.toml
+        #[arg(long, value_name = "FILE")]
+        settings: PathBuf,
+        /// A setting that replaces a local edit; repeat it for several
+        #[arg(long, value_name = "SETTING")]
+        over_local: Vec<String>,
+        /// The first terminal
+        #[arg(long, value_name = "TERMINAL")]
+        pilot: Id,
+        /// The file of the config key that signs; the server does not keep it
+        #[arg(long, value_name = "FILE")]
+        key: PathBuf,
+        /// The time for which each wave is watched, for example 24h, 90m or 30s
+        #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time_of)]
+        soak: Duration,
+        /// Let a wave go on without a close of day of each terminal
+        #[arg(long)]
+        without_close: bool,
+        #[command(flatten)]
+        by: Author,
+    },
+    /// List the roll-outs
+    List,
+    /// Show a roll-out: its waves, its failures, and who did what
+    Show {
+        /// The number of the roll-out
+        id: i64,
+    },
+    /// Stop a roll-out: no further terminal gets the settings
+    Stop {
+        /// The number of the roll-out
+        id: i64,
+        /// Also give the settings before to each terminal that has got these
+        #[arg(long, requires = "key")]
+        back: bool,
+        /// The file of the config key that signs the settings before
+        #[arg(long, value_name = "FILE", requires = "back")]
+        key: Option<PathBuf>,
+        #[command(flatten)]
+        by: Author,
+    },
+    /// Let a stopped roll-out go on; its failures up to now are let pass
+    GoOn {
+        /// The number of the roll-out
+        id: i64,
+        #[command(flatten)]
+        by: Author,
+    },
+}
+
+/// Reads a time: a number with s, m, h or d.
+fn time_of(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is no time: write a number with s, m, h or d, for example 24h");
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86_400,
+        _ => return Err(wrong()),
+    };
+    let count: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;
+    // A year is longer than any soak.
+    match count.checked_mul(seconds).filter(|seconds| (1..=366 * 86_400).contains(seconds)) {
+        Some(seconds) => Ok(Duration::from_secs(seconds)),
+        None => Err(wrong()),
+    }
+}
+
+/// `pos-fleet till-token`.
+#[derive(Debug, Args)]
+pub(crate) struct TillTokens {
+    #[command(subcommand)]
+    pub(crate) verb: TokenVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenVerb {
+    /// Make a token, and print it once; the database keeps only its digest
+    New {
+        /// The till, by its name in `[[tills.key]]` and at the terminals
+        till: String,
+        /// The terminals at which the till may act
+        #[arg(long, value_name = "NAME,...", value_delimiter = ',', required = true)]
+        terminals: Vec<Id>,
+        #[command(flatten)]
+        by: Author,
+    },
+    /// List the tokens, without their secrets
+    List,
+    /// Revoke a token, or all tokens of a till; it is refused at once
+    Revoke {
+        /// The till, or the part of a token before its dot
+        which: String,
+        #[command(flatten)]
+        by: Author,
+    },
 }

@@ -1,102 +1,20 @@
 //! `pos-fleet rollout`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use clap::{Args, Subcommand};
 use pos_fleet::config::FleetConfig;
 use pos_fleet::documents::settings_of;
 use pos_fleet::rollout_run::{self, NewRollout, RolloutError, ShownRollout, ShownWave};
 use pos_fleet::signing::SigningKey;
-use pos_fleet_terms::Id;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::arguments::Author;
+use crate::arguments::{RolloutVerb, Rollouts};
 use crate::{Stop, now, opened, say};
 
 /// The names of the waves.
 const NAMES: [&str; 5] = ["pilot", "1 %", "10 %", "50 %", "100 %"];
-
-#[derive(Debug, Args)]
-pub(crate) struct Rollouts {
-    #[command(subcommand)]
-    verb: RolloutVerb,
-}
-
-#[derive(Debug, Subcommand)]
-enum RolloutVerb {
-    /// Sign settings for all terminals, and give them in waves
-    Start {
-        /// All settings that the fleet gives, as in a terminal's config.toml
-        #[arg(long, value_name = "FILE")]
-        settings: PathBuf,
-        /// A setting that replaces a local edit; repeat it for several
-        #[arg(long, value_name = "SETTING")]
-        over_local: Vec<String>,
-        /// The first terminal
-        #[arg(long, value_name = "TERMINAL")]
-        pilot: Id,
-        /// The file of the config key that signs; the server does not keep it
-        #[arg(long, value_name = "FILE")]
-        key: PathBuf,
-        /// The time for which each wave is watched, for example 24h, 90m or 30s
-        #[arg(long, value_name = "TIME", default_value = "24h", value_parser = time_of)]
-        soak: Duration,
-        /// Let a wave go on without a close of day of each terminal
-        #[arg(long)]
-        without_close: bool,
-        #[command(flatten)]
-        by: Author,
-    },
-    /// List the roll-outs
-    List,
-    /// Show a roll-out: its waves, its failures, and who did what
-    Show {
-        /// The number of the roll-out
-        id: i64,
-    },
-    /// Stop a roll-out: no further terminal gets the settings
-    Stop {
-        /// The number of the roll-out
-        id: i64,
-        /// Also give the settings before to each terminal that has got these
-        #[arg(long, requires = "key")]
-        back: bool,
-        /// The file of the config key that signs the settings before
-        #[arg(long, value_name = "FILE", requires = "back")]
-        key: Option<PathBuf>,
-        #[command(flatten)]
-        by: Author,
-    },
-    /// Let a stopped roll-out go on; its failures up to now are let pass
-    GoOn {
-        /// The number of the roll-out
-        id: i64,
-        #[command(flatten)]
-        by: Author,
-    },
-}
-
-/// Reads a time: a number with s, m, h or d.
-fn time_of(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no time: write a number with s, m, h or d, for example 24h");
-    let unit = text.chars().last().ok_or_else(wrong)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        'd' => 86_400,
-        _ => return Err(wrong()),
-    };
-    let count: u64 = text[..text.len() - unit.len_utf8()].parse().map_err(|_| wrong())?;
-    // A year is longer than any soak.
-    match count.checked_mul(seconds).filter(|seconds| (1..=366 * 86_400).contains(seconds)) {
-        Some(seconds) => Ok(Duration::from_secs(seconds)),
-        None => Err(wrong()),
-    }
-}
 
 impl Rollouts {
     pub(crate) async fn run(&self, config: &FleetConfig) -> Result<(), Stop> {

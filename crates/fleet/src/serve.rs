@@ -21,8 +21,8 @@ mod guard;
 mod metrics;
 mod pages;
 mod queries;
-mod steered;
 mod rollouts;
+mod steered;
 mod table;
 
 use std::convert::Infallible;

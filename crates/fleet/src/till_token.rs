@@ -1,44 +1,13 @@
 //! `pos-fleet till-token`.
 
-use clap::{Args, Subcommand};
 use pos_fleet::tills::CloudTills;
 use pos_fleet::tills::tokens::{ListedToken, TokenError, list_tokens, new_token, revoke_tokens};
-use pos_fleet_terms::Id;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio_postgres::Client;
 
-use crate::arguments::Author;
+use crate::arguments::{TillTokens, TokenVerb};
 use crate::{Stop, now, say};
-
-#[derive(Debug, Args)]
-pub(crate) struct TillTokens {
-    #[command(subcommand)]
-    verb: TokenVerb,
-}
-
-#[derive(Debug, Subcommand)]
-enum TokenVerb {
-    /// Make a token, and print it once; the database keeps only its digest
-    New {
-        /// The till, by its name in `[[tills.key]]` and at the terminals
-        till: String,
-        /// The terminals at which the till may act
-        #[arg(long, value_name = "NAME,...", value_delimiter = ',', required = true)]
-        terminals: Vec<Id>,
-        #[command(flatten)]
-        by: Author,
-    },
-    /// List the tokens, without their secrets
-    List,
-    /// Revoke a token, or all tokens of a till; it is refused at once
-    Revoke {
-        /// The till, or the part of a token before its dot
-        which: String,
-        #[command(flatten)]
-        by: Author,
-    },
-}
 
 impl TillTokens {
     pub(crate) async fn run(&self, client: &Client, settings: &CloudTills) -> Result<(), Stop> {
