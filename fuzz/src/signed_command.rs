@@ -1,13 +1,13 @@
 //! Checks any bytes as an envelope of the fleet, and as a document that a known key has signed. Without a signature
-//! there is no signer. A command is accepted only by a key of its kind, in time, once, and with the nonce if it can move
-//! money.
+//! there is no signer. A command is accepted only by a key of its kind, in time, once, and with the nonce if it can
+//! move money.
 
 use std::convert::Infallible;
 use std::sync::LazyLock;
 
 use chrono::DateTime;
 use pos_agent::config::Fleet;
-use pos_agent::fleet::{AskedCommand, FleetKeys, JudgingNow, OwnPlace, Verdict, judge};
+use pos_agent::fleet::{AskedCommand, CommandVerdict, FleetKeys, JudgingNow, OwnPlace, judge};
 use pos_core::fleet::UsedCounters;
 use pos_fleet_terms::{DocumentKind, DocumentSignature, Envelope, FleetCommand, read, write};
 use ring::signature::{Ed25519KeyPair, KeyPair};
@@ -55,7 +55,7 @@ pub fn holds(bytes: &[u8]) {
         let own = OwnPlace { org: "o".parse().expect("a name"), terminal: "t".parse().expect("a name") };
         let now = JudgingNow { unix_ms: Some(NOW), nonce: Some(NONCE) };
         let judged = judge(&asked, &signers, &own, None, now, |_| Ok::<_, Infallible>(USED));
-        let Ok(Verdict::Accepted { kind, key, used }) = judged else { continue };
+        let Ok(CommandVerdict::Accepted { kind, key, used }) = judged else { continue };
         let command = asked.command;
         assert_eq!((command.org.as_str(), command.terminal.as_str(), command.v), ("o", "t", 1));
         assert_eq!((kind.word(), kind.key()), (command.kind.as_str(), key.kind));

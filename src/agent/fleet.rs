@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::Agent;
 use super::restart::RestartWanted;
 use crate::config;
-use crate::fleet::{AskedCommand, CommandSigner, FleetKeys, FleetTill, JudgingNow, OwnPlace, Verdict, judge};
+use crate::fleet::{AskedCommand, CommandSigner, CommandVerdict, FleetKeys, FleetTill, JudgingNow, OwnPlace, judge};
 use crate::till::{Caller, CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken, SaleState};
 use pos_core::fleet::{AcceptedCommand, JudgedCommand};
 use pos_core::transaction::Transaction;
@@ -125,7 +125,7 @@ impl Agent {
         }
     }
 
-    /// Begins a connection with a new nonce, which exists in memory alone: no command of before can contain it.
+    /// Begins a connection with a new nonce, which exists in memory alone: no earlier command can contain it.
     fn fleet_connects(&mut self) -> Result<FleetConnection, FleetRefused> {
         if self.fleet.place.is_none() {
             return Err(FleetRefused::NoFleet);
@@ -159,11 +159,11 @@ impl Agent {
         let now = JudgingNow { unix_ms, nonce: self.fleet.nonce.as_deref() };
         let verdict = judge(&asked, &signers, &place, known, now, |key| book.used_counters(key)).map_err(by_journal)?;
         match verdict {
-            Verdict::Elsewhere => Ok(self.plain(&asked, CommandCode::WrongTerminal)),
-            Verdict::IdTaken => Ok(self.plain(&asked, CommandCode::IdTaken)),
-            Verdict::Known(known) => Ok(FleetTaken::Answered(Box::new(self.result_of(&known)?))),
-            Verdict::Refused(code) => self.refuse(&asked, &signers, code, None),
-            Verdict::Accepted { kind, key, used } => match Content::of(kind, key, &asked.command) {
+            CommandVerdict::Elsewhere => Ok(self.plain(&asked, CommandCode::WrongTerminal)),
+            CommandVerdict::IdTaken => Ok(self.plain(&asked, CommandCode::IdTaken)),
+            CommandVerdict::Known(known) => Ok(FleetTaken::Answered(Box::new(self.result_of(&known)?))),
+            CommandVerdict::Refused(code) => self.refuse(&asked, &signers, code, None),
+            CommandVerdict::Accepted { kind, key, used } => match Content::of(kind, key, &asked.command) {
                 Err(why) => self.refuse(&asked, &[key], CommandCode::Malformed, Some(why)),
                 Ok(content) => {
                     let author = asked.command.author.clone();

@@ -1,6 +1,6 @@
-//! A restart as soon as the terminal is idle: no card and no till waits. An unconfirmed transaction does not hold it up,
-//! because the next start continues with it. If the configuration has a window for the fleet, the restart waits for it.
-//! After its deadline, the restart is given up and never forced.
+//! A restart as soon as the terminal is idle: no card and no till waits. An unconfirmed transaction does not hold it
+//! up, because the next start continues with it. If the configuration has a window for the fleet, the restart waits for
+//! it. After its deadline, the restart is given up and never forced.
 
 use std::time::Duration;
 
@@ -64,8 +64,8 @@ impl Agent {
         Some(again.map_or(wanted.until, |again| again.min(wanted.until)))
     }
 
-    /// Returns whether the fleet may restart the terminal at this time of day. Without a trusted time, it may not if the
-    /// configuration has a window.
+    /// Returns whether the fleet may restart the terminal at this time of day. Without a trusted time, it may not if
+    /// the configuration has a window.
     pub(super) fn is_in_window(&self) -> bool {
         let Some(window) = self.engine.config.fleet.as_ref().and_then(|fleet| fleet.window) else { return true };
         let minute = |at: DateTime<Local>| u16::try_from(at.hour() * 60 + at.minute()).unwrap_or_default();

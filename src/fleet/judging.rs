@@ -10,7 +10,7 @@
 //! | nonce of the present connection, if money can move | `stale-connection` |
 //! | counter of the key | `used-counter` |
 //!
-//! The content is checked last, by whoever acts.
+//! The content is checked last, by the part that acts.
 
 use chrono::DateTime;
 use pos_core::fleet::{JudgedCommand, UsedCounters};
@@ -48,7 +48,7 @@ pub struct JudgingNow<'a> {
 
 /// What becomes of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<'k> {
+pub enum CommandVerdict<'k> {
     /// It is for another terminal, which is not stored.
     Elsewhere,
     /// It came before.
@@ -79,16 +79,16 @@ pub fn judge<'k, E>(
     known: Option<JudgedCommand>,
     now: JudgingNow<'_>,
     used: impl Fn(&str) -> Result<UsedCounters, E>,
-) -> Result<Verdict<'k>, E> {
+) -> Result<CommandVerdict<'k>, E> {
     if (&command.org, &command.terminal) != (&own.org, &own.terminal) {
-        return Ok(Verdict::Elsewhere);
+        return Ok(CommandVerdict::Elsewhere);
     }
     match known {
-        Some(known) if known.sha256 == *sha256 => return Ok(Verdict::Known(Box::new(known))),
-        Some(_) => return Ok(Verdict::IdTaken),
+        Some(known) if known.sha256 == *sha256 => return Ok(CommandVerdict::Known(Box::new(known))),
+        Some(_) => return Ok(CommandVerdict::IdTaken),
         None => {}
     }
-    let refused = |code| Ok(Verdict::Refused(code));
+    let refused = |code| Ok(CommandVerdict::Refused(code));
     let kind = CommandKind::of(&command.kind);
     let key = signers.iter().find(|key| kind.is_none_or(|kind| kind.key() == key.kind));
     let Some(key) = key else { return refused(CommandCode::KeyNotAllowed) };
@@ -106,7 +106,7 @@ pub fn judge<'k, E>(
         return refused(CommandCode::StaleConnection);
     }
     match taking(used(&key.id)?, command.counter) {
-        Some(used) => Ok(Verdict::Accepted { kind, key, used }),
+        Some(used) => Ok(CommandVerdict::Accepted { kind, key, used }),
         None => refused(CommandCode::UsedCounter),
     }
 }
@@ -183,11 +183,11 @@ mod tests {
             Ok::<_, Infallible>(UsedCounters { highest: 9, bits: 1 })
         };
         match judge(asked, &[&keys.all()[by]], &own, stored, now, used).unwrap() {
-            Verdict::Elsewhere => CommandCode::WrongTerminal,
-            Verdict::Known(_) => CommandCode::Running,
-            Verdict::IdTaken => CommandCode::IdTaken,
-            Verdict::Refused(code) => code,
-            Verdict::Accepted { kind, key, .. } => {
+            CommandVerdict::Elsewhere => CommandCode::WrongTerminal,
+            CommandVerdict::Known(_) => CommandCode::Running,
+            CommandVerdict::IdTaken => CommandCode::IdTaken,
+            CommandVerdict::Refused(code) => code,
+            CommandVerdict::Accepted { kind, key, .. } => {
                 assert_eq!(kind.key(), key.kind);
                 CommandCode::Done
             }

@@ -4,6 +4,6 @@ mod judging;
 mod keys;
 mod window;
 
-pub use judging::{AskedCommand, JudgingNow, OwnPlace, Verdict, judge};
+pub use judging::{AskedCommand, CommandVerdict, JudgingNow, OwnPlace, judge};
 pub use keys::{CommandSigner, FleetKeys, FleetTill, KeysRefused};
 pub use window::taking;

@@ -1,8 +1,8 @@
 //! The requests of the program that connects this terminal to its fleet, and the answers.
 //!
 //! The agent judges a command and writes it into the journal. A command about a transaction then takes the path of a
-//! till's request: the agent returns a [`FleetOrder`] with its caller, and the interface carries it out like a request
-//! of that caller, so a command can do nothing that the interface refuses.
+//! till's request: the agent returns a [`FleetOrder`] with its caller. The interface carries it out like a request of
+//! that caller, so a command can do nothing that the interface refuses.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -11,7 +11,7 @@ use tokio::time::sleep;
 use crate::world::World;
 use crate::world::asked::Belief;
 use crate::world::bank::{Behaviour, LATE};
-use crate::world::cloud::{CloudManner, CloudTill, Database, TILL};
+use crate::world::cloud::{CloudDatabase, CloudManner, CloudTill, TILL};
 use crate::world::cut_points::{CUTS, Plan, PointKind};
 use crate::world::tills::Wish;
 
@@ -35,7 +35,7 @@ fn live(hand: &str, behaviour: Behaviour, manner: CloudManner, plan: Option<Plan
         state.fleet = signed::section();
         state.bank.behaviours.push_back(behaviour);
     }
-    let (belief, database) = (Cell::new(Belief::Unknown), Database::default());
+    let (belief, database) = (Cell::new(Belief::Unknown), CloudDatabase::default());
     world.boot(async |till| {
         till.until_ready().await;
         let cloud = CloudTill::connect(&till, &database, &belief, manner).await;
@@ -47,7 +47,7 @@ fn live(hand: &str, behaviour: Behaviour, manner: CloudManner, plan: Option<Plan
     world.plan(None);
     world.boot(async |till| {
         till.until_ready().await;
-        // The server offers what has no final result, with a nonce of before.
+        // The server offers what has no final result, with the earlier nonce.
         let cloud = CloudTill::connect(&till, &database, &belief, manner).await;
         cloud.learns(Duration::from_secs(8 * 3600)).await;
         sleep(LATE + Duration::from_secs(60)).await;

@@ -1,5 +1,5 @@
-//! Signed commands of a fleet, over the real socket, to the real agent with a simulated reader and gateway: each refusal
-//! in its order, the same envelope again, rights, restarts, and power cuts at each step.
+//! Signed commands of a fleet, over the real socket, to the real agent with a simulated reader and gateway: each
+//! refusal in its order, the same envelope again, rights, restarts, and power cuts at each step.
 
 use std::collections::BTreeMap;
 use std::fs;

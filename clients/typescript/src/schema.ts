@@ -212,6 +212,150 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/fleet/acks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass on how far the server has the journal, and get the report
+         * @description A trial of settings is kept only after an acknowledgement of the entry about its begin. Needs the right `fleet`, on the Unix socket.
+         */
+        post: operations["passFleetAck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass on a signed command, and get its result as it stands
+         * @description The body is a DSSE envelope of at most 16 KiB. The same envelope again gets the same answer, and acts only once. Needs the right `fleet`, on the Unix socket.
+         */
+        post: operations["passFleetCommand"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/commands/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what became of a command, or wait until that is final
+         * @description Needs the right `fleet`, on the Unix socket.
+         */
+        get: operations["fleetCommand"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/commands/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a part of the support archive that a command has made
+         * @description Each part has 16 KiB, and the last one the rest. The archive is gone after the next one, and after a restart. Needs the right `fleet`, on the Unix socket.
+         */
+        get: operations["fleetArchive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/connection": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a connection to the fleet; the nonce before it is void
+         * @description For the program that connects this terminal to its fleet. Needs the right `fleet`, on the Unix socket.
+         */
+        post: operations["beginFleetConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pass on signed command keys, and get the report
+         * @description The body is a DSSE envelope of at most 48 KiB. Two config keys sign it. Needs the right `fleet`, on the Unix socket.
+         */
+        post: operations["passFleetKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fleet/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the terminal's report about the fleet's settings and keys
+         * @description Needs the right `fleet`, on the Unix socket.
+         */
+        get: operations["fleetSettings"];
+        put?: never;
+        /**
+         * Pass on signed settings, and get the report
+         * @description The body is a DSSE envelope of at most 48 KiB. Settings that a key of the terminal signed and that it refuses are also answered with the report, which says why. Needs the right `fleet`, on the Unix socket.
+         */
+        post: operations["passFleetSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/journal": {
         parameters: {
             query?: never;
@@ -794,10 +938,10 @@ export interface components {
          */
         AskedTip: "ask";
         /**
-         * @description A fault or task that needs attention. `reader-card-left`: The card of the last payment is still in the reader, and the next payment waits for its removal. `reader-keys-low`: The reader has few unused keys left (`warn-keys-left`). `gateway-refuses-request`: The gateway refused the last transaction as an invalid request. Another card does not help. `gateway-certificate-ends`: A certificate of the gateway expires soon, or has expired. `ca-certificate-ends`: The last CA certificate in `ca-file` expires soon, or has expired. `own-certificate-ends`: The terminal's certificate expires soon, or has expired. `token-ends`: The terminal's token expires soon, or has expired. `gateway-files-unused`: Changed files (CA, certificate, key, token) do not match, so the earlier ones are used. `journal-old-copy`: The journal is an outdated copy, or was found to be one. `journal-not-compared`: It is not known yet whether the journal is an outdated copy, because the gateway has not answered. `journal-began-anew`: The journal is new, and the gateway holds earlier payments of this terminal. `sale-unconfirmed`: A transaction is unconfirmed, and the agent resolves it automatically. `sale-needs-person`: A transaction is unconfirmed, and a person must resolve it. `signature-awaited`: A signature must be compared. `confirmation-awaited`: A till must confirm how much of a payment it accepts. `till-port-closed`: Tills with a token cannot connect.
+         * @description A fault or task that needs attention. `reader-card-left`: The card of the last payment is still in the reader, and the next payment waits for its removal. `reader-keys-low`: The reader has few unused keys left (`warn-keys-left`). `gateway-refuses-request`: The gateway refused the last transaction as an invalid request. Another card does not help. `gateway-certificate-ends`: A certificate of the gateway expires soon, or has expired. `ca-certificate-ends`: The last CA certificate in `ca-file` expires soon, or has expired. `own-certificate-ends`: The terminal's certificate expires soon, or has expired. `token-ends`: The terminal's token expires soon, or has expired. `gateway-files-unused`: Changed files (CA, certificate, key, token) do not match, so the earlier ones are used. `journal-old-copy`: The journal is an outdated copy, or was found to be one. `journal-not-compared`: It is not known yet whether the journal is an outdated copy, because the gateway has not answered. `journal-began-anew`: The journal is new, and the gateway holds earlier payments of this terminal. `sale-unconfirmed`: A transaction is unconfirmed, and the agent resolves it automatically. `sale-needs-person`: A transaction is unconfirmed, and a person must resolve it. `signature-awaited`: A signature must be compared. `confirmation-awaited`: A till must confirm how much of a payment it accepts. `till-port-closed`: Tills with a token cannot connect. `fleet-message`: A message from the fleet, for the people at the terminal. `fleet-settings-trial`: The terminal tries settings that the fleet gave, and goes back by itself unless they are confirmed in time. `fleet-settings-returned`: The terminal went back from settings that the fleet gave. `fleet-settings-drift`: Settings were edited at the terminal after the fleet had given others. The local ones are used. `fleet-settings-unusable`: The settings from the fleet cannot be used, for example because a file was changed by hand. `fleet-keys-unusable`: The command keys from the fleet cannot be used, so the terminal takes no command.
          * @enum {string}
          */
-        Attention: "reader-opening" | "reader-absent" | "reader-other-device" | "reader-not-listed" | "reader-no-keys" | "reader-clear-data" | "reader-not-encrypting" | "reader-flooding" | "reader-restarting" | "reader-card-left" | "reader-keys-low" | "gateway-unreachable" | "gateway-no-answer" | "gateway-out-of-order" | "gateway-throttles" | "gateway-refuses-request" | "gateway-refuses-token" | "gateway-untrusted-certificate" | "gateway-certificate-expired" | "gateway-own-certificate-refused" | "gateway-own-certificate-expired" | "gateway-not-usable" | "gateway-certificate-ends" | "ca-certificate-ends" | "own-certificate-ends" | "token-ends" | "gateway-files-unused" | "printer-no-paper" | "printer-paper-low" | "printer-cover-open" | "printer-paper-jam" | "printer-error" | "printer-pausing" | "printer-offline" | "printer-absent" | "printer-interrupted" | "printer-silent" | "clock-untrusted" | "clocks-differ" | "journal-full" | "journal-nearly-full" | "journal-cannot-be-written" | "journal-old-copy" | "journal-not-compared" | "journal-began-anew" | "sale-unconfirmed" | "sale-needs-person" | "signature-awaited" | "confirmation-awaited" | "till-port-closed";
+        Attention: "reader-opening" | "reader-absent" | "reader-other-device" | "reader-not-listed" | "reader-no-keys" | "reader-clear-data" | "reader-not-encrypting" | "reader-flooding" | "reader-restarting" | "reader-card-left" | "reader-keys-low" | "gateway-unreachable" | "gateway-no-answer" | "gateway-out-of-order" | "gateway-throttles" | "gateway-refuses-request" | "gateway-refuses-token" | "gateway-untrusted-certificate" | "gateway-certificate-expired" | "gateway-own-certificate-refused" | "gateway-own-certificate-expired" | "gateway-not-usable" | "gateway-certificate-ends" | "ca-certificate-ends" | "own-certificate-ends" | "token-ends" | "gateway-files-unused" | "printer-no-paper" | "printer-paper-low" | "printer-cover-open" | "printer-paper-jam" | "printer-error" | "printer-pausing" | "printer-offline" | "printer-absent" | "printer-interrupted" | "printer-silent" | "clock-untrusted" | "clocks-differ" | "journal-full" | "journal-nearly-full" | "journal-cannot-be-written" | "journal-old-copy" | "journal-not-compared" | "journal-began-anew" | "sale-unconfirmed" | "sale-needs-person" | "signature-awaited" | "confirmation-awaited" | "till-port-closed" | "fleet-message" | "fleet-settings-trial" | "fleet-settings-returned" | "fleet-settings-drift" | "fleet-settings-unusable" | "fleet-keys-unusable";
         /** @description An entry that needs attention. */
         AttentionMessage: {
             /** @description The code. */
@@ -1266,6 +1410,29 @@ export interface components {
             till: string;
             /** @description True for a training transaction. */
             training?: boolean;
+        };
+        /** @description The origin of a command of the fleet. */
+        FleetAuthor: {
+            /** @description The person or program that gave the command, as the command states. */
+            author: string;
+            /** @description The name of the key that signed the command. */
+            key: string;
+        };
+        /** @description The begin of a connection. */
+        FleetConnection: {
+            /** @description The kinds of commands that the agent knows. */
+            commands: string[];
+            /** @description The greatest counter that each key has used, by the key's id. */
+            counters: {
+                [key: string]: number;
+            };
+            /** @description The nonce that commands about money must contain until the next connection. */
+            nonce: string;
+            /**
+             * Format: uint64
+             * @description The number of documents that no key of this terminal has signed, since the agent started.
+             */
+            notSigned: number;
         };
         /** @description The payments that match the filters. */
         Found: {
@@ -2179,6 +2346,8 @@ export interface components {
         };
         /** @description The caller of a request, and the person at the counter. The caller is a till, identified by its token, or a program at the socket, identified by its user. Old records do not have it. */
         Who: {
+            /** @description The fleet's command that made the request. */
+            fleet?: components["schemas"]["FleetAuthor"];
             /** @description The signed-in operator. */
             operator?: components["schemas"]["OperatorName"];
             /** @description The till's own cashier, as named by the till. No PIN was checked here. */
@@ -2224,6 +2393,15 @@ export interface components {
         };
         /** @description `currency`: The currency is unknown or not used by this terminal. */
         currency: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: A right is missing. `not-signed`: No key of this terminal has signed this. `operator-role`: The signed-in operator's role does not allow this request. */
+        "forbidden.not-signed.operator-role": {
             headers: {
                 [name: string]: unknown;
             };
@@ -2330,6 +2508,15 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `no-fleet`: The terminal is in no fleet: its configuration has no section [fleet]. */
+        "no-fleet": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `no-receipt-yet`: The transaction has no receipt yet. `training-off`: Training mode is switched off at this terminal. */
         "no-receipt-yet.training-off": {
             headers: {
@@ -2350,6 +2537,15 @@ export interface components {
         };
         /** @description `no-such-close`: There is no such close of day. */
         "no-such-close": {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `no-such-command`: The terminal knows no command with this id. */
+        "no-such-command": {
             headers: {
                 [name: string]: unknown;
             };
@@ -3942,6 +4138,448 @@ export interface operations {
             403: components["responses"]["forbidden.operator-role"];
             429: components["responses"]["too-many-requests.too-many-listeners"];
             503: components["responses"]["no-answer.no-place"];
+        };
+    };
+    passFleetAck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "journal": "5f0c7d1e-7b1a-4b8e-9f53-0a4c2d6e8f10",
+                 *       "number": 4711
+                 *     }
+                 */
+                "application/json": {
+                    /** @description The identity of the journal. */
+                    journal: string;
+                    /**
+                     * Format: int64
+                     * @description The greatest number of an entry that the server has, with all entries before it.
+                     */
+                    number: number;
+                };
+            };
+        };
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "entry": 4711,
+                     *       "keys": [
+                     *         {
+                     *           "kind": "config",
+                     *           "name": "config a",
+                     *           "public": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f"
+                     *         }
+                     *       ],
+                     *       "keysVersion": 2,
+                     *       "sha256": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "state": "kept",
+                     *       "tried": 7,
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.operator-role"];
+            408: components["responses"]["timeout"];
+            409: components["responses"]["no-fleet"];
+            413: components["responses"]["too-large"];
+            415: components["responses"]["media-type"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place"];
+        };
+    };
+    passFleetCommand: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payload": "eyJ2IjoxfQ==",
+                 *       "payloadType": "application/vnd.pos-agent.command+json",
+                 *       "signatures": [
+                 *         {
+                 *           "keyid": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f",
+                 *           "sig": "AAAA"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "body": {
+                     *         "code": "busy",
+                     *         "status": 409
+                     *       },
+                     *       "code": "refused",
+                     *       "command": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "id": "5f0c7d1e",
+                     *       "text": "Another transaction is in progress"
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.not-signed.operator-role"];
+            408: components["responses"]["timeout"];
+            409: components["responses"]["no-fleet"];
+            413: components["responses"]["too-large"];
+            415: components["responses"]["media-type"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place.journal"];
+        };
+    };
+    fleetCommand: {
+        parameters: {
+            query?: {
+                /** @description The number of seconds to wait. The answer comes earlier if the result is final, or if a transaction needs the till. */
+                "wait-s"?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the payment at the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The result. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "body": {
+                     *         "code": "busy",
+                     *         "status": 409
+                     *       },
+                     *       "code": "refused",
+                     *       "command": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "id": "5f0c7d1e",
+                     *       "text": "Another transaction is in progress"
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.operator-role"];
+            404: components["responses"]["no-such-command"];
+            409: components["responses"]["no-fleet"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place.journal"];
+        };
+    };
+    fleetArchive: {
+        parameters: {
+            query?: {
+                /** @description The number of the part, from 0. */
+                part?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the payment at the gateway. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes of the part. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example … */
+                    "application/octet-stream": string;
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.operator-role"];
+            404: components["responses"]["no-such-command"];
+            409: components["responses"]["no-fleet"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place"];
+        };
+    };
+    beginFleetConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description The nonce and the counters. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "commands": [
+                     *         "sale",
+                     *         "cancel",
+                     *         "confirm",
+                     *         "message",
+                     *         "archive",
+                     *         "restart",
+                     *         "log-level"
+                     *       ],
+                     *       "counters": {
+                     *         "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f": 17
+                     *       },
+                     *       "nonce": "5f0c7d1e9a4b4c7e8d2a6b3f1c9e0d7a",
+                     *       "notSigned": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FleetConnection"];
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.operator-role"];
+            408: components["responses"]["timeout"];
+            409: components["responses"]["no-fleet"];
+            413: components["responses"]["too-large"];
+            415: components["responses"]["media-type"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place.journal"];
+        };
+    };
+    passFleetKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payload": "eyJ2IjoxfQ==",
+                 *       "payloadType": "application/vnd.pos-agent.command+json",
+                 *       "signatures": [
+                 *         {
+                 *           "keyid": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f",
+                 *           "sig": "AAAA"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "entry": 4711,
+                     *       "keys": [
+                     *         {
+                     *           "kind": "config",
+                     *           "name": "config a",
+                     *           "public": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f"
+                     *         }
+                     *       ],
+                     *       "keysVersion": 2,
+                     *       "sha256": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "state": "kept",
+                     *       "tried": 7,
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.not-signed.operator-role"];
+            408: components["responses"]["timeout"];
+            409: components["responses"]["no-fleet"];
+            413: components["responses"]["too-large"];
+            415: components["responses"]["media-type"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place.journal"];
+        };
+    };
+    fleetSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "entry": 4711,
+                     *       "keys": [
+                     *         {
+                     *           "kind": "config",
+                     *           "name": "config a",
+                     *           "public": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f"
+                     *         }
+                     *       ],
+                     *       "keysVersion": 2,
+                     *       "sha256": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "state": "kept",
+                     *       "tried": 7,
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.operator-role"];
+            409: components["responses"]["no-fleet"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place"];
+        };
+    };
+    passFleetSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payload": "eyJ2IjoxfQ==",
+                 *       "payloadType": "application/vnd.pos-agent.command+json",
+                 *       "signatures": [
+                 *         {
+                 *           "keyid": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f",
+                 *           "sig": "AAAA"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "at": "2026-11-20T10:00:07Z",
+                     *       "entry": 4711,
+                     *       "keys": [
+                     *         {
+                     *           "kind": "config",
+                     *           "name": "config a",
+                     *           "public": "9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f9f"
+                     *         }
+                     *       ],
+                     *       "keysVersion": 2,
+                     *       "sha256": "3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c3c",
+                     *       "state": "kept",
+                     *       "tried": 7,
+                     *       "version": 7
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            400: components["responses"]["malformed"];
+            401: components["responses"]["unauthorized.operator-required.session-ended"];
+            403: components["responses"]["forbidden.not-signed.operator-role"];
+            408: components["responses"]["timeout"];
+            409: components["responses"]["no-fleet"];
+            413: components["responses"]["too-large"];
+            415: components["responses"]["media-type"];
+            429: components["responses"]["too-many-requests"];
+            503: components["responses"]["no-answer.no-place.journal"];
         };
     };
     listEntries: {

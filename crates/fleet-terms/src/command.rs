@@ -140,8 +140,8 @@ pub struct FleetCommand {
     pub body: Value,
     /// The time in UTC (RFC 3339) after which the command is refused.
     pub expires: String,
-    /// The nonce of the terminal's present connection, for commands about money. Without a trusted clock, other commands
-    /// need it too.
+    /// The nonce of the terminal's present connection, for commands about money. Without a trusted clock, other
+    /// commands need it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
     /// The person or program that gave the command, for the terminal's journal.

@@ -67,8 +67,8 @@ fn authenticated(media_type: &str, document: &[u8]) -> Vec<u8> {
 /// A signature of a document.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DocumentSignature {
-    /// The key's name: SHA-256 of the public key, in hexadecimal. It is a hint only: whoever checks the signature takes
-    /// the key's bytes from a trusted place.
+    /// The key's name: SHA-256 of the public key, in hexadecimal. It is a hint only: a reader takes the key's bytes
+    /// from a trusted place.
     pub key: String,
     /// The signature.
     pub bytes: Vec<u8>,

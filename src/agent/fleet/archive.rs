@@ -1,6 +1,6 @@
 //! The support archive that a command asks for. The program's own `doctor --bundle` makes it, in a process of its own:
-//! a fault in it cannot end the agent, and a transaction does not wait for it. It contains what a technician would send,
-//! without secrets and card data.
+//! a fault in it cannot end the agent, and a transaction does not wait for it. It contains what a technician would
+//! send, without secrets and card data.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

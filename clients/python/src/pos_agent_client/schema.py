@@ -56,6 +56,12 @@ Attention = Literal[
     "signature-awaited",
     "confirmation-awaited",
     "till-port-closed",
+    "fleet-message",
+    "fleet-settings-trial",
+    "fleet-settings-returned",
+    "fleet-settings-drift",
+    "fleet-settings-unusable",
+    "fleet-keys-unusable",
 ]
 Cancelled = Literal[
     "in-time",
@@ -297,6 +303,22 @@ class ConfigFile(TypedDict):
     version: str
 
 
+class FleetAuthor(TypedDict):
+    """The origin of a command of the fleet."""
+
+    author: str
+    key: str
+
+
+class FleetConnection(TypedDict):
+    """The begin of a connection."""
+
+    commands: list[str]
+    counters: dict[str, int]
+    nonce: str
+    notSigned: int
+
+
 class Found(TypedDict):
     """The payments that match the filters."""
 
@@ -378,6 +400,13 @@ class PairingWait(TypedDict):
     """The code is right, and no one has approved it yet."""
 
     state: Literal["waiting-for-approval"]
+
+
+class PassFleetAckBody(TypedDict):
+    """PassFleetAckBody"""
+
+    journal: str
+    number: int
 
 
 class Port(TypedDict):
@@ -1073,6 +1102,7 @@ class Who(TypedDict):
     program at the socket, identified by its user. Old records do not have it.
     """
 
+    fleet: NotRequired[FleetAuthor]
     operator: NotRequired[OperatorName]
     statedOperator: NotRequired[str]
     supervisor: NotRequired[OperatorName]

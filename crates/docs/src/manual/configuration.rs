@@ -9,10 +9,11 @@ use super::source::members;
 use super::{cell, without_citations};
 
 /// The source files of the types. The schemas at run time do not keep the order of the fields.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     include_str!("../../../../src/config.rs"),
     include_str!("../../../../src/config/close.rs"),
     include_str!("../../../../src/config/counter.rs"),
+    include_str!("../../../../src/config/fleet.rs"),
     include_str!("../../../../src/config/operators.rs"),
     include_str!("../../../../src/config/receipts.rs"),
     include_str!("../../../../src/config/socket.rs"),

@@ -1,6 +1,6 @@
 //! A cloud till in the world: a server far away that signs its commands and offers them again, with the same bytes,
-//! until a final result arrives. At each message and at each write, the power or the connection can be cut. The server's
-//! database survives all of it.
+//! until a final result arrives. At each message and at each write, the power or the connection can be cut. The
+//! server's database survives all of it.
 
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_secs(5);
 
 /// What the server's database keeps.
 #[derive(Default)]
-pub struct Database {
+pub struct CloudDatabase {
     counter: Cell<u64>,
     /// The commands of the sale and of what belongs to it, each with its last result.
     commands: RefCell<Vec<(CommandKind, Vec<u8>, Option<CommandResult>)>>,
@@ -46,7 +46,7 @@ pub struct CloudManner {
 /// A cloud till, while the board has power.
 pub struct CloudTill<'a> {
     terminal: Terminal<'a>,
-    database: &'a Database,
+    database: &'a CloudDatabase,
     belief: &'a Cell<Belief>,
     manner: CloudManner,
     nonce: String,
@@ -56,7 +56,7 @@ impl<'a> CloudTill<'a> {
     /// Connects to the terminal. A new connection has a new nonce.
     pub async fn connect(
         till: &'a Till,
-        database: &'a Database,
+        database: &'a CloudDatabase,
         belief: &'a Cell<Belief>,
         manner: CloudManner,
     ) -> CloudTill<'a> {
@@ -179,7 +179,7 @@ impl<'a> CloudTill<'a> {
         let _ = self.terminal.0.commands.send(command(reply)).await;
         match answer.await {
             Ok(answer) => answer.map_err(|refused| refused.to_string()),
-            // The power is off, and nobody hears the answer.
+            // The power is off, and the answer is lost.
             Err(_) => std::future::pending().await,
         }
     }
