@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(names(&keys, &signed(&[(2, None), (2, Some(id_of_b.clone()))])), ["config a"], "the id of another");
         assert!(names(&keys, &signed(&[(9, Some(id_of_b))])).is_empty());
         // A set that would have one key twice, under two names, still counts it once.
-        let mut doubled = keys.clone();
+        let mut doubled = keys;
         let copy = CommandSigner { name: "config c".to_owned(), ..doubled.0[1].clone() };
         doubled.0.push(copy);
         assert_eq!(names(&doubled, &signed(&[(2, None), (2, None)])), ["config a"]);

@@ -124,7 +124,7 @@ impl FleetGiven {
                 return Loaded { config: Config { file, ..merged }, given: Some(self) };
             }
             Some(Err(why)) if is_trial => {
-                let back = self.standing.back(SettingsState::Returned, fault("not-usable", why.clone()));
+                let back = self.standing.back(SettingsState::Returned, fault("not-usable", why));
                 if counts && let Err(error) = self.folder.write(OverlayFile::Settings, &back) {
                     tracing::error!(%error, "the end of the trial of the fleet's settings could not be written");
                 }

@@ -150,7 +150,7 @@ fn gather(found: FoundBefore<'_>, now: DateTime<Utc>) -> Vec<(&'static str, Stri
     }
     let mut parts: Vec<_> = parts.into_iter().map(|(name, text)| (name, cleaning.clean(&text))).collect();
     if let Some(config) = config.clone() {
-        let given = overlay::shown_over(OwnConfig { config, text: text.clone() }).given;
+        let given = overlay::shown_over(OwnConfig { config, text }).given;
         let report = given.map(|given| given.report(now.to_rfc3339_opts(SecondsFormat::Secs, true)));
         let report = report.and_then(|report| serde_json::to_string(&report).ok());
         parts.extend(report.map(|report| ("fleet.json", cleaning.clean(&(report + "\n")))));

@@ -337,7 +337,7 @@ pub(crate) enum RolloutVerb {
 }
 
 /// Reads a time: a number with s, m, h or d.
-fn time_of(text: &str) -> Result<Duration, String> {
+pub(crate) fn time_of(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is no time: write a number with s, m, h or d, for example 24h");
     let unit = text.chars().last().ok_or_else(wrong)?;
     let seconds = match unit {

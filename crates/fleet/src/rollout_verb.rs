@@ -105,7 +105,9 @@ fn whole(rollout: &ShownRollout) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
+
+    use crate::arguments::time_of;
 
     #[test]
     fn a_time_has_a_unit() {

@@ -24,12 +24,15 @@ pub const TILL: &str = "web";
 /// The pause after which a command is offered again.
 const AGAIN: Duration = Duration::from_secs(5);
 
+/// A command as it is offered, with its last result.
+type Offered = (CommandKind, Vec<u8>, Option<CommandResult>);
+
 /// What the server's database keeps.
 #[derive(Default)]
 pub struct CloudDatabase {
     counter: Cell<u64>,
-    /// The commands of the sale and of what belongs to it, each with its last result.
-    commands: RefCell<Vec<(CommandKind, Vec<u8>, Option<CommandResult>)>>,
+    /// The commands of the sale and of what belongs to it.
+    commands: RefCell<Vec<Offered>>,
 }
 
 /// The behaviour of a cloud till.
@@ -196,7 +199,7 @@ impl<'a> CloudTill<'a> {
         assert!(before.is_none_or(|before| !before.is_final()), "a final result came before: {before:?}");
         if kind == CommandKind::Sale {
             let asks = result.body["state"] == "awaiting-till";
-            let said = |one: &(CommandKind, Vec<u8>, Option<CommandResult>)| {
+            let said = |one: &Offered| {
                 // A confirmation with an old nonce is refused, and given again.
                 let stale = [CommandCode::StaleConnection, CommandCode::Expired, CommandCode::NotBegun];
                 one.0 == CommandKind::Confirm && one.2.as_ref().is_none_or(|result| !stale.contains(&result.code))
