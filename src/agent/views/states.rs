@@ -344,9 +344,10 @@ mod tests {
                 let text = words.tell(&message_of(*code).with("name", " bar").with("why", why));
                 assert!(text.contains(why) && text.contains(" bar") && has_its_own(&text), "{code:?}: {text}");
             }
-            let facts = ["why", "detail", "count", "free", "seconds", "reference", "till", "state"];
+            let facts = ["why", "detail", "count", "free", "seconds", "reference", "till", "state", "author", "text"];
+            let facts = facts.into_iter().chain(["version", "settings"]);
             for code in &others {
-                let said = facts.iter().fold(message_of(*code).into(), |said: Sentence, name| said.with(name, "7"));
+                let said = facts.clone().fold(message_of(*code).into(), |said: Sentence, name| said.with(name, "7"));
                 assert!(words.tell(&said).len() > 10 || *code == Attention::TillPortClosed, "{code:?}");
             }
         }
