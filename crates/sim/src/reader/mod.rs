@@ -79,6 +79,8 @@ pub struct Options {
     pub connect: Option<SocketAddr>,
     /// A symbolic link to the pty, made again each time the cable is plugged in, so that its path stays the same.
     pub link: Option<PathBuf>,
+    /// The only line speed that it understands at a pty; with `None`, it understands each one.
+    pub baud: Option<u32>,
     /// The serial number (9F1E), 8 ASCII characters.
     pub serial: String,
     /// The names and versions of its configuration files (D001).
@@ -164,6 +166,7 @@ impl Default for Options {
             tcp: None,
             connect: None,
             link: None,
+            baud: None,
             serial: "30003638".to_owned(),
             // The protocol's description uses these names.
             configuration: ["ARQCDOL.CFG", "TCDOL.CFG", "AACDOL.CFG", "P2PEDOL.CFG"]

@@ -61,6 +61,7 @@ pub async fn start(options: Options) -> io::Result<Reader> {
         started: Instant::now(),
         tcp,
         link: options.link,
+        baud: options.baud,
         fragment: options.fragment,
         at_continue: OnceLock::new(),
     });
@@ -77,6 +78,7 @@ pub(super) struct Shared {
     started: Instant,
     tcp: bool,
     link: Option<PathBuf>,
+    baud: Option<u32>,
     fragment: Option<usize>,
     pub(super) at_continue: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
@@ -133,7 +135,7 @@ impl Shared {
     /// Puts the cable back. The TCP listener stays open; without a cable, it only refuses clients.
     pub(super) fn put_back(&self, inner: &mut Inner) -> io::Result<()> {
         if !self.tcp {
-            let socket = OpenLine::pty(self.link.as_ref())?;
+            let socket = OpenLine::pty(self.link.as_ref(), self.baud)?;
             inner.place = socket.place()?;
             inner.new_socket = Some(socket);
         }
@@ -199,10 +201,10 @@ async fn own(shared: Arc<Shared>) {
     loop {
         let socket = shared.lock().new_socket.take();
         match socket {
-            Some(OpenLine::Pty { master, slave, .. }) => {
+            Some(OpenLine::Pty { master, slave, baud, .. }) => {
                 #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd is what that asks for")]
                 let Ok(master) = AsyncFd::new(master) else { return };
-                serve(&shared, &Connection::Pty { master, _slave: slave }).await;
+                serve(&shared, &Connection::Pty { master, slave, baud }).await;
             }
             Some(OpenLine::Tcp(listener)) => {
                 let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
