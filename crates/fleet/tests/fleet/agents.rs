@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use pos_sim::reader::deck::card;
+use pos_sim::reader::{self, card};
 use pos_sim::shop::{Options, Shop};
 use serde_json::Value;
 
@@ -17,6 +17,8 @@ use crate::pki::Pki;
 use crate::process::{Process, built, now, until};
 
 const LIMIT: Duration = Duration::from_secs(60);
+/// The line speed of the readers in baud, the usual one of their family.
+const BAUD: u32 = 115_200;
 
 pub(crate) struct Agent {
     pub(crate) name: String,
@@ -112,8 +114,13 @@ impl Agent {
 
     /// Starts the agent again.
     pub(crate) fn agent_again(&mut self) {
-        self.agent = start_agent(&self.folder);
+        self.agent_starts();
         self.until_ready();
+    }
+
+    /// Starts the agent again, which may not reach its reader.
+    pub(crate) fn agent_starts(&mut self) {
+        self.agent = start_agent(&self.folder);
     }
 
     /// Kills the uplink.
@@ -148,8 +155,8 @@ impl Agent {
         files.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with("journal.db")).collect()
     }
 
-    /// Sells something for a tapped card.
-    pub(crate) fn sell(&mut self) {
+    /// Begins a sale, and returns its path.
+    fn begin_sale(&mut self) -> String {
         self.sold += 1;
         let body = format!("{{\"amount\":\"12.34\",\"reference\":\"order-{}\"}}", self.sold);
         let request = format!(
@@ -157,8 +164,14 @@ impl Agent {
              Content-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        self.ask(&request).expect("an answer");
-        let sale = format!("/v1/sales/order-{}", self.sold);
+        // For a moment after its end, the sale before keeps the terminal busy.
+        until("begin of a sale", LIMIT, || self.ask(&request).filter(|answer| answer["code"] != "busy"));
+        format!("/v1/sales/order-{}", self.sold)
+    }
+
+    /// Sells something for a tapped card.
+    pub(crate) fn sell(&mut self) {
+        let sale = self.begin_sale();
         // A reader that asks for no card yet does not see one.
         until("request for a card", LIMIT, || {
             let asks = self.get(&sale)?["step"] == "present-card";
@@ -169,6 +182,20 @@ impl Agent {
             let sale = self.get(&format!("{sale}?wait-s=30"))?;
             (sale["outcome"] == "approved").then_some(())
         });
+    }
+
+    /// Does the same, and returns the seconds from the till's request to the reader's question, and from the card to
+    /// the till's answer.
+    pub(crate) fn sell_timed(&mut self) -> [f64; 2] {
+        let begun = now();
+        let sale = self.begin_sale();
+        until_quickly("request for a card", || (self.get(&sale)?["step"] == "present-card").then_some(()));
+        let asked = begun.elapsed();
+        let tapped = now();
+        self.tap();
+        let ended = self.get(&format!("{sale}?wait-s=30")).expect("an answer");
+        assert_eq!(ended["outcome"], "approved", "{ended}");
+        [asked.as_secs_f64(), tapped.elapsed().as_secs_f64()]
     }
 
     /// Kills the uplink, and starts it again.
@@ -227,6 +254,15 @@ impl Agent {
     }
 }
 
+/// Asks more often than [`until`], to measure.
+fn until_quickly(what: &str, mut ask: impl FnMut() -> Option<()>) {
+    let end = now() + LIMIT;
+    while ask().is_none() {
+        assert!(now() < end, "there is no {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
 fn start_uplink(folder: &Path) -> Process {
     let log = fs::OpenOptions::new().create(true).append(true).open(folder.join("uplink.log")).unwrap();
     Process::start(
@@ -263,7 +299,9 @@ fn open_shop(more: &str) -> (PathBuf, mpsc::Sender<Asked>) {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let shop = Shop::open(Options { config, ..Options::default() }).await.unwrap();
+            // A real reader understands one line speed.
+            let reader = reader::Options { baud: Some(BAUD), ..reader::Options::default() };
+            let shop = Shop::open(Options { config, reader, ..Options::default() }).await.unwrap();
             tell.send(shop.folder().to_owned()).unwrap();
             loop {
                 match asked.try_recv() {

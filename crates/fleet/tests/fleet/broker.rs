@@ -45,9 +45,19 @@ impl Broker {
         self.server.id()
     }
 
+    /// Kills the broker.
+    pub(crate) fn cut(&mut self) {
+        self.server.kill();
+    }
+
     /// Kills the broker, and starts it again.
     pub(crate) fn restart(&mut self) {
-        self.server.kill();
+        self.cut();
+        self.again();
+    }
+
+    /// Starts the broker after [`Self::cut`].
+    pub(crate) fn again(&mut self) {
         self.server = run(&self.dir.path().join("config"), self.port);
     }
 

@@ -12,12 +12,20 @@ impl Cluster {
     pub(crate) fn start() -> Self {
         let cluster = postgres::Cluster::start();
         cluster.create_database(NAME);
+        // A test that stops it as a power cut does must find what was committed.
+        cluster.sql(NAME, &format!("alter database {NAME} set synchronous_commit = on"));
         Self(cluster)
     }
 
     /// The connection string for `pos-fleet`.
     pub(crate) fn url(&self) -> String {
         self.0.url(NAME)
+    }
+
+    /// Stops it as a power cut would, and starts it again. What was committed stays.
+    pub(crate) fn restart(&mut self) {
+        self.0.stop();
+        self.0.resume();
     }
 
     /// Returns the answer of a statement, a row for each line and `|` between columns.

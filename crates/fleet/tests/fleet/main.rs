@@ -3,10 +3,10 @@
 //! | file | subject |
 //! |---|---|
 //! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
+//! | `chain` | a till's library sells through all programs up to a real terminal, whoever dies |
 //! | `desk` | what the desk offers, and which results it believes |
 //! | `enrol` | codes, certificates and their renewal |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
-//! | `rollouts` | good settings reach many terminals in waves, and bad ones stop at the pilot |
 //! | `serve` | the pages, and the metrics |
 //! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
 //! | `tills` | cloud tills: a reference is one transaction, whatever is lost, repeated or killed |
@@ -19,11 +19,13 @@
 mod agents;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
 mod broker;
+mod chain;
 mod cloud;
 mod database;
 mod desk;
 mod enrol;
 mod everything;
+mod library;
 mod pki;
 #[allow(dead_code, reason = "the benchmarks use the rest")]
 mod postgres;

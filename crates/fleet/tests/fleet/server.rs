@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::broker::Broker;
 use crate::pki::Pki;
-use crate::process::Process;
+use crate::process::{Process, until};
 
 /// The organisation.
 pub(crate) const ORG: &str = "corner-shops";
@@ -80,6 +81,43 @@ impl DeskProgram {
 
     pub(crate) fn config(&self) -> &PathBuf {
         &self.config
+    }
+
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+/// The port of cloud tills, as a program.
+pub(crate) struct TillsProgram {
+    config: PathBuf,
+    log: PathBuf,
+    port: u16,
+    process: Process,
+}
+
+impl TillsProgram {
+    /// Starts it with a configuration that names this port.
+    pub(crate) fn start(config: PathBuf, port: u16) -> Self {
+        let log = config.with_extension("log");
+        let process = run("tills", &config, &log);
+        let tills = Self { config, log, port, process };
+        tills.until_served();
+        tills
+    }
+
+    fn until_served(&self) {
+        let connect = || std::net::TcpStream::connect(("127.0.0.1", self.port)).ok();
+        until("port of cloud tills", Duration::from_secs(20), connect);
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    pub(crate) fn again(&mut self) {
+        self.process = run("tills", &self.config, &self.log);
+        self.until_served();
     }
 
     pub(crate) fn said(&self) -> String {

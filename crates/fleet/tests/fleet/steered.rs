@@ -23,7 +23,7 @@ use crate::server::ORG;
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// Starts an agent that obeys the keys of the place.
-fn steered(place: &Place, name: &str) -> Agent {
+pub(crate) fn steered(place: &Place, name: &str) -> Agent {
     place.enrol(name);
     let mut more = format!("[fleet]\norg = \"{ORG}\"\nterminal = \"{name}\"\n");
     for (key, kind) in
@@ -37,7 +37,7 @@ fn steered(place: &Place, name: &str) -> Agent {
 }
 
 /// Waits until the database has another nonce of a terminal than this one, and returns it.
-async fn nonce(place: &Place, name: &str, before: &str) -> String {
+pub(crate) async fn nonce(place: &Place, name: &str, before: &str) -> String {
     let select = format!(
         "select coalesce(max(state ->> 'nonce'), '') from terminal
          where terminal = '{name}' and online and state ->> 'nonce' <> '{before}'"
@@ -266,13 +266,13 @@ async fn a_broker_with_full_rights_but_no_key_moves_nothing() {
     assert_eq!(ended(&client, &given).await.body["outcome"], "approved");
 }
 
-fn program(place: &Place, words: &[&str]) -> Output {
+pub(crate) fn program(place: &Place, words: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_pos-fleet"));
     program.args(words).arg("--config").arg(place.desk.config()).env_remove("RUST_LOG");
     program.output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
