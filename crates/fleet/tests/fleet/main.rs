@@ -6,7 +6,9 @@
 //! | `chain` | a till's library sells through all programs up to a real terminal, whoever dies |
 //! | `desk` | what the desk offers, and which results it believes |
 //! | `enrol` | codes, certificates and their renewal |
+//! | `pilot` | bad settings at a real pilot without a network: it goes back by itself, and no other gets them |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
+//! | `rollouts` | good settings reach many terminals in waves, and bad ones stop at the pilot |
 //! | `serve` | the pages, and the metrics |
 //! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
 //! | `tills` | cloud tills: a reference is one transaction, whatever is lost, repeated or killed |
@@ -26,6 +28,7 @@ mod desk;
 mod enrol;
 mod everything;
 mod library;
+mod pilot;
 mod pki;
 #[allow(dead_code, reason = "the benchmarks use the rest")]
 mod postgres;
