@@ -339,7 +339,7 @@ async fn whoever_dies_between_till_and_terminal_the_till_hears_what_the_bank_has
             if victim != Victim::Agent {
                 assert_eq!(outcome, "approved", "{case}: {said:?}");
             }
-            // Whoever asks later hears the same, and nothing is charged again.
+            // A later question hears the same, and nothing is charged again.
             assert_eq!(chain.show(&reference).outcome(), outcome, "{case}");
             assert_eq!(chain.sold("12.34", &reference, json!({ "repeat": true })).outcome(), outcome, "{case}");
             assert_eq!(chain.agent.charged() - charged, now_charged, "{case}");
