@@ -10,7 +10,6 @@ pub mod first_boot;
 // The agent's tests include this file too, and the agent does not depend on the fleet's server.
 #[cfg(not(test))]
 pub mod fleet;
-pub mod fleet_overlay;
 pub mod gateway_answer;
 pub mod icc_data_response;
 pub mod journal_pages;
@@ -18,6 +17,7 @@ pub mod masking;
 pub mod miura_link;
 pub mod neo2_link;
 pub mod nexo;
+pub mod overlay;
 pub mod parameters;
 pub mod pbm;
 pub mod printer_status;
@@ -39,7 +39,6 @@ pub const TARGETS: &[Target] = &[
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),
     ("first_boot", first_boot::holds),
-    ("fleet_overlay", fleet_overlay::holds),
     ("gateway_answer", gateway_answer::holds),
     ("icc_data_response", icc_data_response::holds),
     ("journal_pages", journal_pages::holds),
@@ -47,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     ("miura_link", miura_link::holds),
     ("neo2_link", neo2_link::holds),
     ("nexo", nexo::holds),
+    ("overlay", overlay::holds),
     ("parameters", parameters::holds),
     ("pbm", pbm::holds),
     ("printer_status", printer_status::holds),

@@ -184,6 +184,9 @@ const OF_OPERATORS: [&str; 12] = [
     "pin",
 ];
 
+/// Problems that concern a fleet. `tests/terminal/fleet.rs` tests them at the real agent.
+const OF_FLEET: [&str; 3] = ["no-fleet", "not-signed", "no-such-command"];
+
 /// Checks that each problem occurs. `crowds` tests the problems that need several simultaneous callers. The tests of
 /// the connection slots cover `no-place`, and the agent's tests cover a full list of operators.
 #[tokio::test(start_paused = true)]
@@ -195,6 +198,10 @@ async fn every_problem_of_the_list_is_met() {
             .into();
     for code in OF_OPERATORS {
         assert!(include_str!("operators.rs").contains(&format!("\"{code}\"")), "{code}");
+        met.insert(code.to_owned());
+    }
+    for code in OF_FLEET {
+        assert!(include_str!("../terminal/fleet.rs").contains(&format!("\"{code}\"")), "{code}");
         met.insert(code.to_owned());
     }
     let begin = |reference: &str| post_request("/v1/sales", JSON, sale(reference, "1.00").as_bytes());

@@ -25,18 +25,18 @@ Examples:
   pos-fleet till-token new web --terminals shop-17-1,shop-17-2
                                     print the token of a cloud till, once
 
-  pos-fleet key new --kind desk \"desk 2026\" --out desk-key.pem
-                                    make a key, and print the lines for the
-                                    configuration of each terminal
-  pos-fleet command shop-17-1 --key desk-key.pem --wait message \"Call us\"
-  pos-fleet command shop-17-1 --key desk-key.pem archive --out shop.tar
-  pos-fleet command shop-17-1 shop-17-2 --key desk-key.pem --wait restart
+  pos-fleet key new --kind desk \"desk 2026\" --out desk.pem
+                                    make a key, and print the lines
+                                    for each terminal's configuration
+  pos-fleet command shop-17-1 --key desk.pem --wait message \"Call us\"
+  pos-fleet command shop-17-1 --key desk.pem archive --out shop.tar
+  pos-fleet command shop-17-1 shop-17-2 --key desk.pem --wait restart
   pos-fleet keys --all --keys keys.toml --sign a.pem --sign b.pem
-                                    replace the command keys of all terminals,
-                                    for example without a stolen one
+                                    replace the command keys of all
+                                    terminals, without a stolen one
   pos-fleet settings shop-17-1 --set settings.toml --sign a.pem
-  pos-fleet rollout start --settings settings.toml --pilot shop-17-1 --key a.pem
-                                    give settings to all terminals in waves
+  pos-fleet rollout start --settings set.toml --pilot shop-1 --key a.pem
+                                    give settings in waves
 
 Files: the option --key or --sign names the file of a key that signs. The
 database and the broker have no such key, so they can act on no terminal.

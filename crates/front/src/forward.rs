@@ -702,6 +702,13 @@ mod tests {
     /// The routes in the agent's description that the front does not pass on. They are for technicians and programs on
     /// the terminal, or `session` uses them itself.
     const KEPT: &[&str] = &[
+        "/v1/fleet/acks",
+        "/v1/fleet/commands",
+        "/v1/fleet/commands/{id}",
+        "/v1/fleet/commands/{id}/archive",
+        "/v1/fleet/connection",
+        "/v1/fleet/keys",
+        "/v1/fleet/settings",
         "/v1/journal",
         "/v1/log-level",
         "/v1/metrics",

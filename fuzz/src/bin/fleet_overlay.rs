@@ -1,5 +1,0 @@
-//! The fuzzer's program for `fleet_overlay.rs` in `fuzz/src`, which describes the conditions.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| pos_agent_fuzz::fleet_overlay::holds(bytes));
