@@ -40,7 +40,7 @@ impl SteeredView {
     pub(super) async fn of(read: &Transaction<'_>, id: &Id) -> Result<Self, Gone> {
         let id = id.as_str();
         let select = "select created, created::timestamp, kind, author, till, reference, code, text from command
-            where terminal = $1 order by created desc limit $2";
+            where terminal = $1 order by command.created desc limit $2";
         let commands = read.query(select, &[&id, &COMMANDS]).await?;
         let given = |row: &tokio_postgres::Row| Given {
             created: Moment::of(row, 0),
