@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
-use pos_fleet_terms::{CommandCode, CommandKind, CommandResult, Envelope, FleetCommand, Id, read};
+use pos_fleet_terms::{CommandCode, CommandKind, CommandResult, DocumentKind, Envelope, FleetCommand, Id, read};
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
@@ -142,8 +142,12 @@ impl Agent {
     }
 
     /// Judges a command, writes it into the journal, and only then begins to act.
-    fn take_command(&mut self, envelope: &Envelope) -> Result<FleetTaken, FleetRefused> {
+    fn take_command(&mut self, bytes: &[u8]) -> Result<FleetTaken, FleetRefused> {
         let place = self.fleet.place.clone().ok_or(FleetRefused::NoFleet)?;
+        let envelope = &Envelope::read(bytes).map_err(|error| FleetRefused::Malformed(format!("the body: {error}")))?;
+        if envelope.kind != DocumentKind::Command {
+            return Err(FleetRefused::Malformed("the body: it is not a command".to_owned()));
+        }
         let keys = self.fleet.keys.clone();
         let signers = keys.signers_of(envelope);
         if signers.is_empty() {

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use pos_fleet_terms::{CommandKind, CommandResult, Envelope, Id};
+use pos_fleet_terms::{CommandKind, CommandResult, Id};
 #[cfg(feature = "docs")]
 use serde::Deserialize;
 use serde::Serialize;
@@ -26,8 +26,8 @@ pub enum FleetRequest {
     },
     /// Judge a command, and write it into the journal.
     Take {
-        /// The signed command.
-        envelope: Box<Envelope>,
+        /// The bytes of the signed command.
+        envelope: Vec<u8>,
         /// The result, or what to carry out.
         reply: oneshot::Sender<Result<FleetTaken, FleetRefused>>,
     },

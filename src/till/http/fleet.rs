@@ -14,7 +14,7 @@ use axum::body::Bytes;
 use axum::extract::{Extension, State};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use pos_fleet_terms::{ARCHIVE_PART, CommandKind, CommandResult, DocumentKind, Envelope, Id, LARGEST_COMMAND};
+use pos_fleet_terms::{ARCHIVE_PART, CommandKind, CommandResult, Id, LARGEST_COMMAND};
 use pos_till_api::deadlines::LONGEST_WAIT_S;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -106,11 +106,7 @@ async fn command(
     if bytes.len() > LARGEST_COMMAND {
         return Err(Failure::new(ProblemType::TooLarge, format!("the body exceeds {LARGEST_COMMAND} bytes")));
     }
-    let envelope = Envelope::read(&bytes).map_err(|error| Failure::malformed(format!("the body: {error}")))?;
-    if envelope.kind != DocumentKind::Command {
-        return Err(Failure::malformed("the body: it is not a command"));
-    }
-    let envelope = Box::new(envelope);
+    let envelope = bytes.to_vec();
     // The caller may disconnect while the command is on its way.
     let task = tokio::spawn(async move {
         let taken = app.ask(&permit, |reply| Command::Fleet(FleetRequest::Take { envelope, reply })).await??;

@@ -51,7 +51,22 @@ struct AckRequest {
     /// The identity of the journal.
     journal: String,
     /// The greatest number of an entry that the server has, with all entries before it.
+    #[serde(deserialize_with = "entry_number")]
+    #[cfg_attr(feature = "docs", schemars(with = "i64"))]
     number: i64,
+}
+
+/// Reads the number of an entry, also in the form `4711.0`. One that is too large counts as the greatest.
+fn entry_number<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
+    let number = serde_json::Number::deserialize(deserializer)?;
+    let whole = |float: f64| {
+        let greatest = if float < 0.0 { i64::MIN } else { i64::MAX };
+        (float.fract() == 0.0).then(|| format!("{float:.0}").parse().unwrap_or(greatest))
+    };
+    let read = number.as_i64().or_else(|| number.as_f64().and_then(whole));
+    read.ok_or_else(|| {
+        serde::de::Error::custom(format_args!("invalid value: number `{number}`, expected a whole number"))
+    })
 }
 
 async fn report(State(app): State<Arc<App>>, Extension(caller): Extension<Caller>) -> Result<Json<Reported>, Failure> {
