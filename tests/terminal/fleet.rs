@@ -363,7 +363,7 @@ async fn the_desk_shows_a_message_and_changes_nothing_else() {
         found.map(|entry| entry.text)
     };
     assert_eq!(counter.give(&text("m-1", 1, "Paper comes\nat noon"), DESK).await.code, CommandCode::Done);
-    assert_eq!(shown().await.as_deref(), Some("Message from anna: Paper comesat noon"));
+    assert_eq!(shown().await.as_deref(), Some("message from anna: Paper comesat noon"));
     assert!(counter.status().await.ready);
     assert_eq!(counter.give(&text("m-2", 2, "4111 1111 1111 1111"), DESK).await.code, CommandCode::Malformed);
     assert_eq!(counter.give(&text("m-3", 2, ""), DESK).await.code, CommandCode::Done);
@@ -535,8 +535,8 @@ async fn a_clock_in_1970_sells_nothing_and_still_shows_a_message() {
     let nonce = begun.await.unwrap().unwrap().nonce;
     let give = async |command: Value, by: u8| {
         let (reply, taken) = oneshot::channel();
-        let envelope = Box::new(envelope(&command, by));
-        commands.send(Command::Fleet(FleetRequest::Take { envelope, reply })).await.unwrap();
+        let envelope = envelope(&command, by);
+        commands.send(Command::Fleet(FleetRequest::Take { envelope: envelope.write(), reply })).await.unwrap();
         match taken.await.unwrap().unwrap() {
             FleetTaken::Answered(result) => result.code,
             FleetTaken::Act(order) => panic!("{order:?}"),

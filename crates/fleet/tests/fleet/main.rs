@@ -17,6 +17,7 @@
 //! terminals: `POS_FLEET_TERMINALS=3000`.
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
+#![allow(clippy::float_arithmetic, reason = "durations are printed and compared; no money is reckoned")]
 
 mod agents;
 #[allow(dead_code, reason = "benches/fleet.rs uses the rest")]
