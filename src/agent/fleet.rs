@@ -4,7 +4,7 @@
 //! then. One about a transaction goes back to the interface, which carries it out like a till's request; the others
 //! act here. After a power cut, a command without an answer is answered from the ledger: it never acts again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chrono::{DateTime, SecondsFormat, Utc};
@@ -16,7 +16,9 @@ use super::Agent;
 use super::restart::RestartWanted;
 use crate::config;
 use crate::fleet::{AskedCommand, CommandSigner, CommandVerdict, FleetKeys, FleetTill, JudgingNow, OwnPlace, judge};
-use crate::till::{Caller, CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken, SaleState};
+use crate::till::{
+    Caller, CancelView, CommandEnd, FleetConnection, FleetOrder, FleetRefused, FleetRequest, FleetTaken, SaleState,
+};
 use pos_core::fleet::{AcceptedCommand, JudgedCommand};
 use pos_core::transaction::Transaction;
 use pos_terms::emv::pan;
@@ -34,6 +36,9 @@ const TIDY_AFTER: u32 = 100;
 const LOG_AGAIN: Duration = Duration::from_secs(3600);
 /// The greatest number of characters of a message to the people at the terminal.
 const LONGEST_MESSAGE: usize = 300;
+/// The time after which an accepted command no longer counts as being carried out. The interface needs less for each
+/// request, also if it first looks up an earlier payment at the gateway. Then the ledger alone answers.
+const ACTS_AT_MOST: Duration = Duration::from_secs(600);
 /// The time for which a message is shown, unless another one replaces it.
 const MESSAGE_LASTS: Duration = Duration::from_secs(24 * 3600);
 
@@ -46,8 +51,8 @@ pub(super) struct FleetControl {
     nonce: Option<String>,
     not_signed: u64,
     logged_at: Option<Duration>,
-    /// The accepted commands that have not ended in this run.
-    acting: BTreeSet<Id>,
+    /// The accepted commands that have not ended in this run, and until when each counts as being carried out.
+    acting: BTreeMap<Id, Duration>,
     judged: u32,
     message: Option<FleetNote>,
     archives: ArchiveDesk,
@@ -74,7 +79,7 @@ impl FleetControl {
             nonce: None,
             not_signed: 0,
             logged_at: None,
-            acting: BTreeSet::new(),
+            acting: BTreeMap::new(),
             judged: 0,
             message: None,
             archives: ArchiveDesk::new(config),
@@ -93,8 +98,8 @@ impl FleetControl {
     }
 
     /// Returns whether another command than this one is being carried out. An accepted sale may be about to begin.
-    pub(super) fn acts_besides(&self, own: Option<&Id>) -> bool {
-        self.acting.iter().any(|id| Some(id) != own)
+    pub(super) fn acts_besides(&self, own: Option<&Id>, now: Duration) -> bool {
+        self.acting.iter().any(|(id, until)| Some(id) != own && now < *until)
     }
 
     /// Counts a document that no known key has signed. The log says so now and then.
@@ -257,7 +262,12 @@ impl Agent {
         let running = self.told(&asked, CommandCode::Running);
         let AskedCommand { command, .. } = asked;
         tracing::info!(id = %command.id, %kind, key = key.name, author = command.author, "a command of the fleet");
-        self.fleet.acting.insert(command.id.clone());
+        let lasts = match kind {
+            CommandKind::Restart => self.left_until(&command.expires, kind),
+            _ => ACTS_AT_MOST,
+        };
+        let until = self.engine.clock.monotonic() + lasts;
+        self.fleet.acting.insert(command.id.clone(), until);
         let by = FleetAuthor { key: key.name.clone(), author: command.author };
         let end = match kind {
             CommandKind::Sale | CommandKind::Cancel | CommandKind::Confirm | CommandKind::LogLevel => {
@@ -276,7 +286,6 @@ impl Agent {
                 Err(why) => return self.fail(&command.id, why).map(|result| FleetTaken::Answered(Box::new(result))),
             },
             CommandKind::Restart => {
-                let until = self.engine.clock.monotonic() + self.left_until(&command.expires, kind);
                 self.restart_when_idle(RestartWanted { until, command: Some(command.id) });
                 return Ok(FleetTaken::Answered(Box::new(running)));
             }
@@ -300,8 +309,7 @@ impl Agent {
                 self.fleet.acting.remove(id);
                 return self.result_of(&stored);
             }
-            // It may still begin, for example after a look-up at the gateway. Until then it counts as acting, and after
-            // a restart the ledger answers.
+            // It may still begin, for example after a look-up at the gateway, so it still counts as acting.
             CommandEnd::Unknown => return self.result_of(&stored),
             CommandEnd::Done(body) => CommandResult { body, ..self.result(&stored, CommandCode::Done) },
             CommandEnd::Malformed(text) => {
@@ -356,23 +364,38 @@ impl Agent {
         stored.ok_or(FleetRefused::NoSuchCommand)
     }
 
-    /// Returns what became of a command: the stored answer, or the transaction as it stands.
+    /// Returns what became of a command: the stored answer, or what the ledger says.
     fn result_of(&self, stored: &JudgedCommand) -> Result<CommandResult, FleetRefused> {
         if let Some(answer) = &stored.answer {
             return serde_json::from_str(answer).map_err(|error| FleetRefused::Journal(error.to_string()));
         }
-        if stored.kind != CommandKind::Sale.word() {
-            return Ok(self.result(stored, CommandCode::Running));
-        }
-        let Some(sale) = self.sale_of(stored)? else {
-            let is_acting = self.fleet.acting.iter().any(|id| id.as_str() == stored.id);
-            let code = if is_acting { CommandCode::Running } else { CommandCode::NotBegun };
+        let kind = CommandKind::of(&stored.kind);
+        let now = self.engine.clock.monotonic();
+        let acts = self.fleet.acting.iter().any(|(id, until)| id.as_str() == stored.id && now < *until);
+        // A write that failed may be on the disk, so a faulty journal proves nothing.
+        let is_open = acts || self.engine.journal.fault.is_some();
+        let sale = match kind {
+            Some(CommandKind::Sale) => self.sale_of(stored)?,
+            _ if is_open => return Ok(self.result(stored, CommandCode::Running)),
+            Some(CommandKind::Cancel | CommandKind::Confirm) => self.sale_of(stored)?,
+            _ => return Ok(self.result(stored, CommandCode::Failed)),
+        };
+        let Some(sale) = sale else {
+            let code = if is_open { CommandCode::Running } else { CommandCode::NotBegun };
             return Ok(self.result(stored, code));
         };
         let view = self.engine.facts().view(&sale);
-        let code = if view.state == SaleState::Ended { CommandCode::Done } else { CommandCode::Running };
-        let body = serde_json::to_value(view).unwrap_or_default();
-        Ok(CommandResult { body, ..self.result(stored, code) })
+        let code = match (kind, view.state) {
+            (Some(CommandKind::Confirm), _) if sale.till_said().is_some() => CommandCode::Done,
+            (Some(CommandKind::Confirm), _) => return Ok(self.result(stored, CommandCode::NotBegun)),
+            (_, SaleState::Ended) => CommandCode::Done,
+            _ => CommandCode::Running,
+        };
+        let body = match kind {
+            Some(CommandKind::Cancel) => serde_json::to_value(CancelView::from(view)),
+            _ => serde_json::to_value(view),
+        };
+        Ok(CommandResult { body: body.unwrap_or_default(), ..self.result(stored, code) })
     }
 
     /// Returns the transaction that a command began.
@@ -394,12 +417,20 @@ impl Agent {
             Vec::new()
         });
         for stored in unanswered {
-            let code = match CommandKind::of(&stored.kind) {
-                Some(CommandKind::Sale) if !matches!(self.sale_of(&stored), Ok(None)) => continue,
-                Some(CommandKind::Restart) => CommandCode::Done,
-                _ => CommandCode::NotBegun,
+            let kind = CommandKind::of(&stored.kind);
+            let result = match kind {
+                Some(CommandKind::Restart) => Ok(self.result(&stored, CommandCode::Done)),
+                Some(kind) if kind.is_about_money() => self.result_of(&stored),
+                _ => Ok(self.result(&stored, CommandCode::NotBegun)),
             };
-            if let Err(error) = self.answer(self.result(&stored, code)) {
+            // A transaction answers for its command itself, and one that goes on answers for its cancel later.
+            let is_stored = |result: &CommandResult| match kind {
+                Some(CommandKind::Sale) => result.code == CommandCode::NotBegun,
+                _ => result.code.is_final(),
+            };
+            let answered =
+                result.and_then(|result| if is_stored(&result) { self.answer(result).map(drop) } else { Ok(()) });
+            if let Err(error) = answered {
                 tracing::warn!(id = stored.id, ?error, "the answer of a command could not be stored");
             }
         }

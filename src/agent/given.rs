@@ -52,10 +52,7 @@ impl Agent {
         let answers = self.answers();
         let facts = TrialFacts {
             now,
-            may_begin: self.is_idle()
-                && self.is_in_window()
-                && self.waiting_for_list.is_empty()
-                && !self.engine.stopping,
+            may_begin: self.is_idle() && self.is_in_window() && !self.engine.stopping,
             is_healthy: trial.is_some() && self.is_healthy(),
             reader: answers.reader,
             gateway: answers.gateway,

@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Local, Timelike as _};
 use pos_core::transaction::Standing;
 use pos_fleet_terms::Id;
 
@@ -68,8 +67,7 @@ impl Agent {
     /// the configuration has a window.
     pub(super) fn is_in_window(&self) -> bool {
         let Some(window) = self.engine.config.fleet.as_ref().and_then(|fleet| fleet.window) else { return true };
-        let minute = |at: DateTime<Local>| u16::try_from(at.hour() * 60 + at.minute()).unwrap_or_default();
-        self.engine.clock.local().is_some_and(|at| window.contains(minute(at)))
+        self.engine.clock.local().is_some_and(|at| window.contains(at.time()))
     }
 
     /// Returns whether no card and no till waits, and no command of the fleet is being carried out.
@@ -83,7 +81,8 @@ impl Agent {
         };
         let own = self.restart.as_ref().and_then(|wanted| wanted.command.as_ref());
         reader.in_use_by.is_none()
-            && !self.fleet.acts_besides(own)
+            && !self.fleet.acts_besides(own, self.engine.clock.monotonic())
+            && self.waiting_for_list.is_empty()
             && !reader.awaits_amount()
             && reader.slot.next().is_none()
             && !self.engine.sales.iter().any(waits)

@@ -3,19 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
+use chrono::NaiveTime;
+use pos_core::counter::time_of_day;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
-
-/// The minutes of a day.
-const DAY: u16 = 24 * 60;
 
 /// A daily time, such as `02:00-05:00`, in the board's local time. It may span midnight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DailyWindow {
-    /// The first minute of the day in it.
-    from: u16,
-    /// The first minute of the day after it.
-    to: u16,
+    /// The first moment in it.
+    from: NaiveTime,
+    /// The first moment after it.
+    to: NaiveTime,
 }
 
 /// The reason why a text is no daily time.
@@ -24,11 +23,13 @@ pub struct DailyWindow {
 pub struct NoDailyWindow;
 
 impl DailyWindow {
-    /// Returns whether a minute of the day is in it.
+    /// Returns whether a time of day is in it.
     #[must_use]
-    pub fn contains(self, minute: u16) -> bool {
-        let since = |start: u16, at: u16| (at + DAY - start) % DAY;
-        since(self.from, minute % DAY) < since(self.from, self.to)
+    pub fn contains(self, time: NaiveTime) -> bool {
+        match self.from < self.to {
+            true => (self.from..self.to).contains(&time),
+            false => time >= self.from || time < self.to,
+        }
     }
 }
 
@@ -37,26 +38,14 @@ impl FromStr for DailyWindow {
 
     fn from_str(text: &str) -> Result<Self, NoDailyWindow> {
         let (from, to) = text.split_once('-').ok_or(NoDailyWindow)?;
-        let (from, to) = (minute(from)?, minute(to)?);
-        if from == to { Err(NoDailyWindow) } else { Ok(Self { from, to }) }
+        let ends = time_of_day(from).zip(time_of_day(to)).filter(|(from, to)| from != to);
+        ends.map(|(from, to)| Self { from, to }).ok_or(NoDailyWindow)
     }
-}
-
-/// Returns the minute of the day for a text such as `02:00`.
-fn minute(text: &str) -> Result<u16, NoDailyWindow> {
-    let number = |text: &str, below: u16| {
-        let is_plain = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number: &u16| is_plain && *number < below);
-        number.ok_or(NoDailyWindow)
-    };
-    let (hours, minutes) = text.split_once(':').ok_or(NoDailyWindow)?;
-    Ok(number(hours, 24)? * 60 + number(minutes, 60)?)
 }
 
 impl fmt::Display for DailyWindow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
-        write!(f, "{}-{}", time(self.from), time(self.to))
+        write!(f, "{}-{}", self.from.format("%H:%M"), self.to.format("%H:%M"))
     }
 }
 
@@ -74,13 +63,14 @@ mod tests {
     #[test]
     fn a_window_may_span_midnight_and_its_end_is_not_in_it() {
         for (text, inside, outside) in [
-            ("02:00-05:00", [120, 299], [119, 300]),
-            ("22:30-01:15", [1350, 74], [1349, 75]),
-            ("00:00-23:59", [0, 1438], [1439, 1439]),
+            ("02:00-05:00", ["02:00", "04:59"], ["01:59", "05:00"]),
+            ("22:30-01:15", ["22:30", "01:14"], ["22:29", "01:15"]),
+            ("00:00-23:59", ["00:00", "23:58"], ["23:59", "23:59"]),
         ] {
             let window: DailyWindow = text.parse().unwrap();
-            assert!(inside.into_iter().all(|minute| window.contains(minute)), "{text}");
-            assert!(!outside.into_iter().any(|minute| window.contains(minute)), "{text}");
+            let has = |time: &str| window.contains(time_of_day(time).unwrap());
+            assert!(inside.into_iter().all(has), "{text}");
+            assert!(!outside.into_iter().any(has), "{text}");
             assert_eq!(window.to_string(), text);
         }
         for wrong in

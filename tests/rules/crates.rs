@@ -27,7 +27,11 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-fleet-terms", &["pos-till-api"], &[]),
     ("pos-broker", &["pos-fleet-terms"], &[]),
     ("pos-uplink", &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-till-api"], &[]),
-    ("pos-fleet", &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-till-api"], &["pos-sim", "pos-uplink"]),
+    (
+        "pos-fleet",
+        &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-terms", "pos-till-api"],
+        &["pos-sim", "pos-uplink"],
+    ),
     (
         "pos-front",
         &["pos-daemon", "pos-first-boot", "pos-protocols", "pos-till-api"],

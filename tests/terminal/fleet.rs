@@ -466,11 +466,20 @@ async fn a_power_cut_during_and_after_the_sale_is_answered_from_the_ledger() {
     counter.present(card("chip-no-cvm").unwrap(), Insert).await;
     assert_eq!(counter.became("l-2", 60).await.body["outcome"], "approved");
     counter.cut_power().await;
+    // The power went off before these could be answered.
+    let cancel = command("cancel", "l-3", 3, &nonce, json!({ "reference": "ref-l-2" }));
+    let confirm = command("confirm", "l-4", 4, &nonce, json!({ "reference": "ref-l-2", "taken": "all" }));
+    written_only(&counter, &cancel, WEB, Some("ref-l-2"));
+    written_only(&counter, &confirm, WEB, Some("ref-l-2"));
     counter.shop.reader.remove();
     counter.start_agent();
     counter.until_ready().await;
     let said = counter.give(&paid, WEB).await;
     assert_eq!((said.code, said.body["outcome"].as_str()), (CommandCode::Done, Some("approved")), "{said:?}");
+    let said = counter.give(&cancel, WEB).await;
+    assert_eq!((said.code, said.body["cancel"].as_str()), (CommandCode::Done, Some("too-late")), "{said:?}");
+    assert_eq!(said.body["outcome"], "approved", "a cancel answers what the ledger says");
+    assert_eq!(counter.give(&confirm, WEB).await.code, CommandCode::NotBegun, "the till was not asked to confirm");
     assert_eq!(counter.charged(), ["12.34 EUR"]);
 }
 

@@ -102,6 +102,13 @@ pub async fn connect_with_notes(database: &Database, name: &str) -> Result<(Clie
     }
 }
 
+/// The message of the database, without the values of a row.
+pub(crate) fn without_values(error: &tokio_postgres::Error) -> String {
+    error
+        .as_db_error()
+        .map_or_else(|| error.to_string(), |error| format!("{} ({})", error.message(), error.code().code()))
+}
+
 fn is_near(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,

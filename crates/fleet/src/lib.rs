@@ -22,6 +22,7 @@
 //! | `documents` | gives settings and command keys |
 //! | `enrol` | the port at which a terminal gets its certificate |
 //! | `orders` | gives commands, and says what became of them |
+//! | `pool` | a few connections to the database for one service |
 //! | `rollout` | the rules of a roll-out of settings: waves, soaks, and what stops it |
 //! | `rollout_run` | roll-outs in the database |
 //! | `serve` | pages for people and metrics for Prometheus: it only shows |
@@ -45,6 +46,8 @@ pub mod documents;
 pub mod enrol;
 // Commands, and what became of them.
 pub mod orders;
+// Connections to the database for one service.
+mod pool;
 // The rules of a roll-out.
 pub mod rollout;
 // Roll-outs in the database.

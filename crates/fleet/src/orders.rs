@@ -9,6 +9,7 @@ use pos_fleet_terms::{
     COMMAND_VERSION, CommandCode, CommandKind, DocumentKind, FleetCommand, Id, KeyKind, LARGEST_COMMAND, MessageError,
     write,
 };
+use pos_terms::emv::pan;
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
 use time::format_description::well_known::Rfc3339;
@@ -64,6 +65,9 @@ pub enum OrderError {
     /// The content is too long.
     #[error("the command is too long: {0} bytes, at most {LARGEST_COMMAND}")]
     TooLong(usize),
+    /// A text of the command looks like a card number. It must reach neither the database nor the broker.
+    #[error("the command contains what looks like a card number")]
+    CardNumber,
     /// A text is too long.
     #[error("the command cannot be written: {0}")]
     Message(#[from] MessageError),
@@ -132,6 +136,9 @@ pub async fn give_within(
     if !(1..=kind.longest_s()).contains(&lasts_s) {
         return Err(OrderError::Lasts(kind));
     }
+    if has_card_number(&body) || pan::is_in(&author) {
+        return Err(OrderError::CardNumber);
+    }
     let key_id = key.id();
     // Two commands of one key wait for each other here, so each gets a counter of its own.
     let lock = format!("command {terminal} {key_id}");
@@ -180,6 +187,17 @@ pub async fn give_within(
         .await?;
     change.execute("select pg_notify($1, $2)", &[&COMMAND_CHANNEL, &name]).await?;
     Ok(id)
+}
+
+/// Returns whether a text, a number or a field's name looks like a card number.
+pub(crate) fn has_card_number(value: &Value) -> bool {
+    match value {
+        Value::String(text) => pan::is_in(text),
+        Value::Number(number) => pan::is_in(&number.to_string()),
+        Value::Array(values) => values.iter().any(has_card_number),
+        Value::Object(fields) => fields.iter().any(|(name, value)| pan::is_in(name) || has_card_number(value)),
+        Value::Null | Value::Bool(_) => false,
+    }
 }
 
 /// What the database knows of a terminal for its next command.

@@ -3,7 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `guard` | who may read what |
-//! | `database` | read-only connections, opened again when they are gone |
+//! | `database` | read-only connections |
 //! | `queries` | the SQL |
 //! | `asked` | what a request's query asks for |
 //! | `pages` | the pages, without scripts |
@@ -50,9 +50,10 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::database::Database;
+use crate::pool::NoDatabase;
 use crate::rollout_run;
 use asked::{Asked, NotAsked};
-use database::{Gone, Reader};
+use database::{Reader, read};
 
 /// The path of the metrics.
 const METRICS: &str = "/metrics";
@@ -342,8 +343,8 @@ enum Failure {
     Gone,
 }
 
-impl From<Gone> for Failure {
-    fn from(gone: Gone) -> Self {
+impl From<NoDatabase> for Failure {
+    fn from(gone: NoDatabase) -> Self {
         tracing::error!(error = %gone, "the database does not answer a page");
         Self::Gone
     }
@@ -384,7 +385,7 @@ async fn terminals(State(shared): App, Asked(asked): Asked) -> Page {
     let (filter, page) = asked.terminals()?;
     let now = shared.now();
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
+    let read = read(&mut lease).await?;
     let (found, choices) = (queries::terminals(&read, &filter, page, now).await?, queries::choices(&read).await?);
     let alarms = queries::alarms(&read, None, now).await?;
     Ok(Html(pages::terminals(&filter, page, &found, &choices, &alarms, now).into_string()))
@@ -394,7 +395,7 @@ async fn terminal(State(shared): App, Path(id): Path<String>) -> Page {
     let id: Id = id.parse().map_err(|_| Failure::Unknown)?;
     let now = shared.now();
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
+    let read = read(&mut lease).await?;
     let terminal = queries::terminal(&read, &id).await?.ok_or(Failure::Unknown)?;
     let detail = queries::detail(&read, &id, now).await?;
     Ok(Html(pages::terminal(&terminal, &detail, shared.zone(), now).into_string()))
@@ -402,8 +403,8 @@ async fn terminal(State(shared): App, Path(id): Path<String>) -> Page {
 
 async fn all_rollouts(State(shared): App) -> Page {
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
-    let shown = rollout_run::show(&read, None).await.map_err(Gone::from)?;
+    let read = read(&mut lease).await?;
+    let shown = rollout_run::show(&read, None).await.map_err(NoDatabase::from)?;
     Ok(Html(rollouts::rollouts(&shown).into_string()))
 }
 
@@ -411,7 +412,7 @@ async fn open(State(shared): App, Asked(asked): Asked) -> Page {
     let page = asked.page()?;
     let now = shared.now();
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
+    let read = read(&mut lease).await?;
     let (counted, sales) = (queries::counted(&read).await?, queries::open(&read, page).await?);
     Ok(Html(pages::open(&counted, page, &sales, shared.zone(), now).into_string()))
 }
@@ -419,7 +420,7 @@ async fn open(State(shared): App, Asked(asked): Asked) -> Page {
 async fn closes(State(shared): App, Asked(asked): Asked) -> Result<Response, Failure> {
     let (day, page) = (asked.day()?, asked.page()?);
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
+    let read = read(&mut lease).await?;
     if !asked.is_table()? {
         let closes = queries::closes(&read, day, queries::Part::page(page)).await?;
         let sums = queries::day_of_fleet(&read, day, shared.now()).await?;
@@ -440,7 +441,7 @@ async fn closes(State(shared): App, Asked(asked): Asked) -> Result<Response, Fai
 async fn numbers(State(shared): App) -> Result<Response, Failure> {
     let now = shared.now();
     let mut lease = shared.reader.lease().await?;
-    let read = lease.read().await?;
+    let read = read(&mut lease).await?;
     let fleet = queries::fleet(&read, now).await?;
     let text = metrics::text(fleet, now).map_err(|_| Failure::Gone)?;
     Ok(([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], text).into_response())

@@ -17,6 +17,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Transaction};
 
+use crate::database::without_values;
+
 /// The changes of the database's shape, in their order. One that was published never changes.
 const MIGRATIONS: &[&str] =
     &[include_str!("store/0001.sql"), include_str!("store/0002.sql"), include_str!("store/0003.sql")];
@@ -459,7 +461,7 @@ fn clean_fields(fields: &mut Map<String, Value>) {
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The database refuses, or is gone.
-    #[error("the database: {}", with_detail(.0))]
+    #[error("the database: {}", without_values(.0))]
     Database(#[from] tokio_postgres::Error),
     /// A later version has changed the database to this shape.
     #[error("a later version of pos-fleet has changed the database to version {0}: install that version again")]
@@ -486,11 +488,4 @@ impl StoreError {
             Self::Json(_) => true,
         }
     }
-}
-
-/// The message of the database, without the values of a row.
-fn with_detail(error: &tokio_postgres::Error) -> String {
-    error
-        .as_db_error()
-        .map_or_else(|| error.to_string(), |error| format!("{} ({})", error.message(), error.code().code()))
 }

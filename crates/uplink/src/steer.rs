@@ -91,6 +91,8 @@ pub enum SteerError {
 
 /// The agent's word for a document without a known signature.
 const NOT_SIGNED: &str = "not-signed";
+/// The agent's word for a journal that cannot be written now.
+const JOURNAL: &str = "journal";
 
 /// Tells the agent that a connection begins. Returns `None` if the agent takes no commands: it has no keys, does not
 /// let this user steer, or is an earlier version.
@@ -156,8 +158,8 @@ pub(crate) struct Steer<A> {
     waiting: [Option<(&'static str, Vec<u8>)>; 2],
     /// The last report that was sent.
     reported: Option<Reported>,
-    /// The server's cursor, and the one that the agent has heard.
-    acks: (Option<Ack>, Option<Ack>),
+    /// The server's cursor.
+    ack: Option<Ack>,
 }
 
 /// The link is gone, and another one begins with its own task.
@@ -173,7 +175,7 @@ impl<A: Steering> Steer<A> {
             follows: JoinSet::new(),
             waiting: [None, None],
             reported: None,
-            acks: (None, None),
+            ack: None,
         }
     }
 
@@ -210,7 +212,7 @@ impl<A: Steering> Steer<A> {
             Incoming::Settings(envelope) => self.waiting[0] = Some(("/v1/fleet/settings", envelope)),
             Incoming::Keys(envelope) => self.waiting[1] = Some(("/v1/fleet/keys", envelope)),
             Incoming::Ack(ack) => {
-                self.acks.0 = Some(ack);
+                self.ack = Some(ack);
                 return self.acknowledge().await;
             }
         }
@@ -247,6 +249,10 @@ impl<A: Steering> Steer<A> {
                     self.report(&body).await?;
                 }
                 Err(SteerError::Client(error)) => tracing::warn!(%error, "the agent cannot be asked"),
+                // The broker does not send the document again in this connection, and the journal may be whole again.
+                Err(SteerError::Refused(word)) if word == JOURNAL => {
+                    tracing::warn!("the agent cannot write its journal, and is asked again");
+                }
                 Err(error) => {
                     self.waiting[at] = None;
                     self.failed(error).await?;
@@ -284,22 +290,16 @@ impl<A: Steering> Steer<A> {
         Ok(())
     }
 
-    /// Tells the agent the server's cursor, if a trial waits for it.
+    /// Tells the agent the server's cursor, as long as a trial waits for it. Each start of the trial must hear it.
     async fn acknowledge(&mut self) -> Result<(), Gone> {
         let entry = match &self.reported {
             Some(reported) if reported.state == SettingsState::Trial => reported.entry,
             _ => return Ok(()),
         };
-        let Some(ack) = self.acks.0.clone().filter(|ack| ack.number >= entry) else { return Ok(()) };
-        if self.acks.1.as_ref() == Some(&ack) {
-            return Ok(());
-        }
+        let Some(ack) = self.ack.as_ref().filter(|ack| ack.number >= entry) else { return Ok(()) };
         let body = serde_json::json!({ "journal": ack.journal, "number": ack.number }).to_string();
         match asked(&self.agent, "/v1/fleet/acks".to_owned(), Some(body.into_bytes())).await {
-            Ok(body) => {
-                self.acks.1 = Some(ack);
-                self.report(&body).await
-            }
+            Ok(body) => self.report(&body).await,
             Err(error) => {
                 tracing::warn!(%error, "the agent does not take the server's acknowledgement");
                 Ok(())

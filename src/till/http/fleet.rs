@@ -126,7 +126,8 @@ async fn carry_out(app: &Arc<App>, permit: &Permit, order: FleetOrder) -> Result
         Err(failure) => {
             let problem = failure.into_view(&app.words);
             match ProblemType::of_code(&problem.code) {
-                Some(ProblemType::NoAnswer) => CommandEnd::Unknown,
+                // A write of the journal that failed may be on the disk.
+                Some(ProblemType::NoAnswer | ProblemType::Journal) => CommandEnd::Unknown,
                 Some(ProblemType::Malformed) => CommandEnd::Malformed(problem.detail),
                 _ => CommandEnd::Refused {
                     text: problem.detail.clone(),

@@ -18,14 +18,17 @@ impl FromStr for DayEnd {
     type Err = NoDayEnd;
 
     fn from_str(text: &str) -> Result<Self, NoDayEnd> {
-        let (hour, minute) = text.split_once(':').ok_or(NoDayEnd)?;
-        let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
-        if !digits(hour) || !digits(minute) {
-            return Err(NoDayEnd);
-        }
-        let number = |text: &str| text.parse().map_err(|_| NoDayEnd);
-        NaiveTime::from_hms_opt(number(hour)?, number(minute)?, 0).map(Self).ok_or(NoDayEnd)
+        time_of_day(text).map(Self).ok_or(NoDayEnd)
     }
+}
+
+/// Reads a time of day with two digits each, such as `04:00`.
+#[must_use]
+pub fn time_of_day(text: &str) -> Option<NaiveTime> {
+    let (hour, minute) = text.split_once(':')?;
+    let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |text: &str| text.parse().ok().filter(|_| digits(text));
+    NaiveTime::from_hms_opt(number(hour)?, number(minute)?, 0)
 }
 
 impl DayEnd {

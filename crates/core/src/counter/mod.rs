@@ -31,7 +31,7 @@ mod sessions;
 
 pub use approvals::{Approvals, Approved, GivenApproval, NoApproval};
 pub use attempts::{Attempts, PinPlace, TryKey};
-pub use business_day::{DayEnd, NoDayEnd};
+pub use business_day::{DayEnd, NoDayEnd, time_of_day};
 pub use close::{Close, ClosePeriod, OpenItem, OpenKind, Shift, Sum, TillSums};
 pub use csv::csv;
 pub use day_sums::{DaySums, Turnover};

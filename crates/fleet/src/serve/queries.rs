@@ -12,8 +12,8 @@ use time::{Date, Duration, OffsetDateTime, PrimitiveDateTime};
 use tokio_postgres::{Row, Transaction};
 
 use super::asked::{Filter, Standing};
-use super::database::Gone;
 use super::steered::SteeredView;
+use crate::pool::NoDatabase;
 
 /// The rows of a page.
 pub(super) const ROWS: u32 = 100;
@@ -161,7 +161,7 @@ pub(super) async fn terminals(
     filter: &Filter,
     page: u32,
     now: OffsetDateTime,
-) -> Result<Found<Terminal>, Gone> {
+) -> Result<Found<Terminal>, NoDatabase> {
     let matches = "
         where not exists (
             select from unnest($1::text[]) word
@@ -203,7 +203,7 @@ pub(super) struct Choices {
 }
 
 /// Reads the values that the fleet has now.
-pub(super) async fn choices(read: &Transaction<'_>) -> Result<Choices, Gone> {
+pub(super) async fn choices(read: &Transaction<'_>) -> Result<Choices, NoDatabase> {
     let select =
         "(select distinct 'fault', fault ->> 'code' from terminal, jsonb_array_elements(state -> 'faults') fault
             order by 2 limit 200)
@@ -279,7 +279,7 @@ pub(super) async fn alarms(
     read: &Transaction<'_>,
     terminal: Option<&Id>,
     now: OffsetDateTime,
-) -> Result<Vec<Alarm>, Gone> {
+) -> Result<Vec<Alarm>, NoDatabase> {
     let terminal = terminal.map(Id::as_str);
     let conflicts = format!(
         "select alarm.terminal, alarm.entries, look.at, look.at::timestamp, look.by,
@@ -313,7 +313,7 @@ pub(super) async fn alarms(
 }
 
 /// Reads one terminal.
-pub(super) async fn terminal(read: &Transaction<'_>, id: &Id) -> Result<Option<Terminal>, Gone> {
+pub(super) async fn terminal(read: &Transaction<'_>, id: &Id) -> Result<Option<Terminal>, NoDatabase> {
     let select = format!("{} where id.terminal = $1", Terminal::SELECT);
     Ok(read.query_opt(&select, &[&id.as_str()]).await?.as_ref().map(Terminal::of))
 }
@@ -547,7 +547,7 @@ pub(super) async fn day_of_fleet(
     read: &Transaction<'_>,
     day: Option<Date>,
     now: OffsetDateTime,
-) -> Result<DayOfFleet, Gone> {
+) -> Result<DayOfFleet, NoDatabase> {
     let select = "select coalesce($1::date, $2::timestamptz::date)";
     let day: Date = read.query_one(select, &[&day, &now]).await?.get(0);
     let select = format!(
@@ -577,7 +577,7 @@ pub(super) async fn day_of_fleet(
 }
 
 /// Reads what a terminal's page shows in addition.
-pub(super) async fn detail(read: &Transaction<'_>, id: &Id, now: OffsetDateTime) -> Result<Detail, Gone> {
+pub(super) async fn detail(read: &Transaction<'_>, id: &Id, now: OffsetDateTime) -> Result<Detail, NoDatabase> {
     let alarms = alarms(read, Some(id), now).await?;
     let steered = SteeredView::of(read, id).await?;
     let id = id.as_str();
@@ -621,7 +621,7 @@ pub(super) async fn detail(read: &Transaction<'_>, id: &Id, now: OffsetDateTime)
 }
 
 /// Reads the last transactions of a terminal, each as its last step tells it.
-async fn last_sales(read: &Transaction<'_>, id: &str) -> Result<Vec<Sale>, Gone> {
+async fn last_sales(read: &Transaction<'_>, id: &str) -> Result<Vec<Sale>, NoDatabase> {
     // Twenty transactions with all their steps are fewer rows than these.
     let select = format!(
         "select {}, e.journal from (select * from entry where terminal = $1 and kind = 'step' and body is not null
@@ -642,7 +642,7 @@ async fn last_sales(read: &Transaction<'_>, id: &str) -> Result<Vec<Sale>, Gone>
 }
 
 /// Terminals whose state counts open payments.
-pub(super) async fn counted(read: &Transaction<'_>) -> Result<Vec<Terminal>, Gone> {
+pub(super) async fn counted(read: &Transaction<'_>) -> Result<Vec<Terminal>, NoDatabase> {
     let select = format!(
         "{} where t.state -> 'unconfirmed' > '0' or t.state -> 'held' > '0' order by id.terminal limit 500",
         Terminal::SELECT
@@ -651,7 +651,7 @@ pub(super) async fn counted(read: &Transaction<'_>) -> Result<Vec<Terminal>, Gon
 }
 
 /// Payments whose last stored step leaves the outcome open.
-pub(super) async fn open(read: &Transaction<'_>, page: u32) -> Result<Found<Sale>, Gone> {
+pub(super) async fn open(read: &Transaction<'_>, page: u32) -> Result<Found<Sale>, NoDatabase> {
     let part = Part::page(page);
     let select = format!(
         "select {} from entry e left join terminal t using (terminal)
@@ -667,7 +667,7 @@ pub(super) async fn open(read: &Transaction<'_>, page: u32) -> Result<Found<Sale
 }
 
 /// Reads the last closes of all terminals, or those of a day.
-pub(super) async fn closes(read: &Transaction<'_>, day: Option<Date>, part: Part) -> Result<Found<Close>, Gone> {
+pub(super) async fn closes(read: &Transaction<'_>, day: Option<Date>, part: Part) -> Result<Found<Close>, NoDatabase> {
     let when = match day {
         Some(_) => "and e.at >= $3::date::timestamptz and e.at < ($3::date + 1)::timestamptz",
         None => "and $3::date is null",
@@ -693,7 +693,7 @@ pub(super) struct Fleet {
 }
 
 /// Reads the whole fleet.
-pub(super) async fn fleet(read: &Transaction<'_>, now: OffsetDateTime) -> Result<Fleet, Gone> {
+pub(super) async fn fleet(read: &Transaction<'_>, now: OffsetDateTime) -> Result<Fleet, NoDatabase> {
     let select = format!("{} order by id.terminal", Terminal::SELECT);
     let terminals = read.query(&select, &[]).await?.iter().map(Terminal::of).collect();
     // What a person has looked at since is no alarm.

@@ -5,9 +5,9 @@ use maud::{Markup, html};
 use pos_fleet_terms::{Id, Reported, SettingsState};
 use tokio_postgres::Transaction;
 
-use super::database::Gone;
 use super::pages::{heads, time, time_in, wide};
 use super::queries::Moment;
+use crate::pool::NoDatabase;
 
 /// The commands of a page.
 const COMMANDS: i64 = 20;
@@ -37,7 +37,7 @@ struct Given {
 
 impl SteeredView {
     /// Reads it.
-    pub(super) async fn of(read: &Transaction<'_>, id: &Id) -> Result<Self, Gone> {
+    pub(super) async fn of(read: &Transaction<'_>, id: &Id) -> Result<Self, NoDatabase> {
         let id = id.as_str();
         let select = "select created, created::timestamp, kind, author, till, reference, code, text from command
             where terminal = $1 order by command.created desc limit $2";

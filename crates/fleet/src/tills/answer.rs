@@ -190,7 +190,7 @@ pub fn judge(command: &KnownCommand, entry: Option<&Value>) -> Judgement {
     if let (true, Some(CommandCode::Refused)) = (command.is_final, code) {
         match Refusal::from_terminal(&command.body) {
             // The terminal itself does not know what became of the request.
-            Some(refusal) if refusal.code() == ProblemType::NoAnswer.code() => {}
+            Some(refusal) if [ProblemType::NoAnswer.code(), ProblemType::Journal.code()].contains(&refusal.code()) => {}
             Some(refusal) => return Judgement::Refused(refusal),
             None => {}
         }

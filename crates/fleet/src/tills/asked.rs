@@ -7,12 +7,15 @@ use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
 use super::answer::Refusal;
+use crate::orders::has_card_number;
+use pos_terms::emv::pan;
+use pos_terms::transaction::Reference;
 use pos_till_api::ProblemType;
 
 /// The greatest size of a body in bytes. It fits into a signed command.
 pub const LARGEST_BODY: usize = 8 * 1024;
-/// The longest reference, as at the terminal.
-const LONGEST_REFERENCE: usize = 64;
+/// The sentence for what looks like a card number. It does not repeat the text.
+pub(super) const CARD_NUMBER: &str = "a text looks like a card number; only the terminal reads cards";
 /// The fields that decide whether two requests mean the same transaction, as at the terminal.
 const CONTENT: [&str; 9] = ["kind", "amount", "currency", "tip", "of", "till", "number", "payment", "registration"];
 
@@ -80,8 +83,13 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, Refusal> {
     }
     let mut body: Map<String, Value> = serde_json::from_slice(bytes)
         .map_err(|error| Refusal::of(ProblemType::Malformed, &format!("the body is not a JSON object: {error}")))?;
-    if has_nul(&Value::Object(Map::clone(&body))) {
+    let whole = Value::Object(Map::clone(&body));
+    if has_nul(&whole) {
         return Err(Refusal::of(ProblemType::Malformed, "a text contains the character NUL"));
+    }
+    // It must not reach the database, not even for a moment.
+    if has_card_number(&whole) {
+        return Err(Refusal::of(ProblemType::Malformed, CARD_NUMBER));
     }
     body.retain(|_, value| !value.is_null());
     Ok(body)
@@ -102,12 +110,11 @@ fn has_nul(value: &Value) -> bool {
 /// # Errors
 /// Fails if the terminal would refuse it.
 pub fn checked_reference(reference: &str) -> Result<&str, Refusal> {
-    let is_printable = reference.bytes().all(|byte| (0x20..0x7f).contains(&byte));
-    if is_printable && (1..=LONGEST_REFERENCE).contains(&reference.len()) && ![".", ".."].contains(&reference) {
-        return Ok(reference);
+    match Reference::parse(reference) {
+        Ok(_) if pan::is_in(reference) => Err(Refusal::of(ProblemType::Reference, CARD_NUMBER).field("reference")),
+        Ok(_) => Ok(reference),
+        Err(error) => Err(Refusal::of(ProblemType::Reference, &error.to_string()).field("reference")),
     }
-    let why = "a reference has 1 to 64 printable ASCII characters, and is not . or ..";
-    Err(Refusal::of(ProblemType::Reference, why).field("reference"))
 }
 
 /// Writes an amount in one form: 12.3, 12.30 and 012.300 are the same amount.
@@ -148,6 +155,24 @@ mod tests {
 
     fn refused(bytes: &[u8]) -> &'static str {
         SaleAsked::read(bytes).unwrap_err().code()
+    }
+
+    #[test]
+    fn what_looks_like_a_card_number_is_refused_before_anything_is_stored() {
+        let card = "4111 1111 1111 1111";
+        for body in [
+            json!({ "reference": "a", "tillData": { "note": card } }),
+            json!({ "reference": "a", "tillData": { card: "note" } }),
+            json!({ "reference": "a", "parameters": { "card.number": "4111111111111111" } }),
+            json!({ "reference": "a", "operator": 4_111_111_111_111_111_u64 }),
+            json!({ "reference": "a", "list": [[";4111111111111111=25121010000000000000?"]] }),
+        ] {
+            let refusal = SaleAsked::read(body.to_string().as_bytes()).unwrap_err();
+            assert_eq!((refusal.code(), refusal.body().contains("4111")), ("malformed", false), "{body}");
+        }
+        assert_eq!(refused(json!({ "reference": card }).to_string().as_bytes()), "malformed");
+        assert_eq!(checked_reference("4111-1111-1111-1111").unwrap_err().code(), "reference");
+        assert!(checked_reference("order-4111111111111112").is_ok());
     }
 
     #[test]

@@ -18,10 +18,10 @@ use time::OffsetDateTime;
 use tokio_postgres::{Client, GenericClient, Row};
 
 use super::answer::{Judgement, KnownCommand, Refusal, cancelled_unsent, judge};
-use super::asked::{SaleAsked, plain_amount};
-use super::connections::NoDatabase;
+use super::asked::{CARD_NUMBER, SaleAsked, plain_amount};
 use crate::ca::date;
 use crate::orders::{NewCommand, NotNow, OrderError, give_within};
+use crate::pool::NoDatabase;
 use crate::signing::SigningKey;
 
 /// The seconds after which a command of a cloud till expires.
@@ -264,6 +264,7 @@ fn not_given(place: &SalePlace, error: OrderError) -> NotDone {
         OrderError::NotNow(_, NotNow::Offline) => place.not_ready("the terminal is not connected to the server"),
         OrderError::NotNow(_, NotNow::NoCommands) => place.not_ready("the terminal takes no commands of a server"),
         OrderError::NoTerminal(_) => place.not_ready("the server has never heard of this terminal"),
+        OrderError::CardNumber => Refusal::of(ProblemType::Malformed, CARD_NUMBER),
         OrderError::TooLong(_) => Refusal::of(ProblemType::TooLarge, "the request is too large for a command"),
         error @ (OrderError::Key { .. } | OrderError::Lasts(_) | OrderError::Message(_) | OrderError::System) => {
             place.not_ready(&error.to_string())

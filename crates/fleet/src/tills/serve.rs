@@ -32,11 +32,12 @@ use tokio_rustls::TlsAcceptor;
 
 use super::answer::{Judgement, Refusal, with_cancel};
 use super::asked::{LARGEST_BODY, SaleAsked, checked_reference, object, wait_s};
-use super::connections::{ClientLease, ClientPool, hear_results};
+use super::connections::{PROGRAM, hear_results, pool};
 use super::sales::{self, CloudSale, NotDone, SalePlace};
 use super::tokens::{self, CloudCaller, WrongTokens, network};
 use super::{CloudTills, CloudTillsError, status};
 use crate::database::{Database, connect};
+use crate::pool::{ClientLease, ClientPool};
 use crate::signing::SigningKey;
 use crate::store;
 
@@ -114,13 +115,13 @@ pub async fn run_on(
     let acceptor = TlsAcceptor::from(Arc::new(server_tls(settings)?));
     let keys = settings.load_keys()?;
     // This service does not own the database, so another one gives it its shape.
-    store::check_shape(&connect(&database, "pos-fleet tills").await?).await?;
+    store::check_shape(&connect(&database, PROGRAM).await?).await?;
     let (results, _) = broadcast::channel(NEWS);
     let news = tokio::spawn(hear_results(database.clone(), results.clone()));
     let shared = Arc::new(CloudShared {
         org,
         keys,
-        pool: ClientPool::of(database),
+        pool: pool(database),
         results,
         wrong: Mutex::new(WrongTokens::new(Instant::now())),
         busy: Mutex::default(),

@@ -3,14 +3,14 @@
 //! | file | subject |
 //! |---|---|
 //! | `everything` | many simulated terminals and every fault: each entry is stored once, and each alarm rings |
-//! | `chain` | a till's library sells through all programs up to a real terminal, whoever dies |
+//! | `chain` | a till's library sells through all programs to a real terminal; each program is killed at each step |
 //! | `desk` | what the desk offers, and which results it believes |
 //! | `enrol` | codes, certificates and their renewal |
 //! | `pilot` | bad settings at a real pilot without a network: it goes back by itself, and no other gets them |
 //! | `refused` | a terminal whose data the database refuses, and a broker that sends too much |
 //! | `rollouts` | good settings reach many terminals in waves, and bad ones stop at the pilot |
 //! | `serve` | the pages, and the metrics |
-//! | `steered` | real agents that obey: sales and commands through the fleet, whoever dies, and what a thief can do |
+//! | `steered` | real agents obey commands of the fleet; each program is killed, and a thief of the broker moves no money |
 //! | `tills` | cloud tills: a reference is one transaction, whatever is lost, repeated or killed |
 //!
 //! The tests need Debian's `mosquitto` and `postgresql`. `.ci/run fleet` installs them, and says how to run more
