@@ -127,6 +127,19 @@ fn the_crates_use_each_other_as_the_table_says() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
+/// A change of a crate's dependencies changes the lock files of the packages outside the workspace too.
+#[test]
+fn each_lock_file_fits_its_manifest() {
+    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "tests/clients/zvt/Cargo.toml"] {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["tree", "--quiet", "--depth", "0", "--offline", "--locked", "--manifest-path", manifest]);
+        let output = cargo.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let is_outdated = said.contains("cannot update the lock file");
+        assert!(!is_outdated, "{manifest}: run cargo metadata --offline with it, and commit its Cargo.lock\n{said}");
+    }
+}
+
 fn metadata() -> Value {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline", "--locked"]);

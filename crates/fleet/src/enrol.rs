@@ -9,9 +9,8 @@
 //! and number. A code and its certificate are one transaction, so a code gives one certificate even when the power
 //! fails. A lost answer is given again to the same key, because only the terminal has that key.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -46,6 +45,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::ca::{self, Ca, CaError, DAYS, DAYS_ALLOWED, Request, RequestError, Shown, Signed, date};
 use crate::database::{self, Database, DatabaseError};
 use crate::store::{Store, StoreError};
+use crate::wrong_tries::WrongTries;
 
 /// The largest request in bytes. A certificate request has less than 1 kB.
 const LARGEST_BODY: usize = 16 * 1024;
@@ -55,7 +55,6 @@ const CONNECTIONS: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The wrong codes in a minute from one address, and from all.
 const WRONG_CODES: (u32, u32) = (10, 100);
-const MINUTE: Duration = Duration::from_secs(60);
 /// The greatest number of renewals of one terminal in a day. More would only fill the database.
 const RENEWALS: i64 = 10;
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -203,7 +202,7 @@ pub async fn serve(
     let acceptor = TlsAcceptor::from(Arc::new(server_tls(&settings, now)?));
     // The shape of the database is a matter of the start. Each later connection finds it.
     Store::open(database::connect(&database, "pos-fleet enrol").await?).await?;
-    let tries = StdMutex::new(Tries::new(Instant::now()));
+    let tries = StdMutex::new(WrongTries::new(WRONG_CODES.0, Some(WRONG_CODES.1), Instant::now()));
     let desk = Arc::new(Desk { ca, days: settings.days, database, client: Mutex::new(None), tries, now });
     let permits = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections: JoinSet<()> = JoinSet::new();
@@ -404,7 +403,7 @@ struct Desk {
     database: Database,
     /// The connection, which is made again when it has ended.
     client: Mutex<Option<Client>>,
-    tries: StdMutex<Tries>,
+    tries: StdMutex<WrongTries>,
     now: fn() -> SystemTime,
 }
 
@@ -550,46 +549,8 @@ impl Desk {
         Ok(client.insert(open))
     }
 
-    fn tries(&self) -> std::sync::MutexGuard<'_, Tries> {
+    fn tries(&self) -> std::sync::MutexGuard<'_, WrongTries> {
         self.tries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The wrong codes of the present minute. The limit for all bounds the table too.
-#[derive(Debug)]
-struct Tries {
-    since: Instant,
-    all: u32,
-    by_address: HashMap<IpAddr, u32>,
-}
-
-impl Tries {
-    fn new(now: Instant) -> Self {
-        Self { since: now, all: 0, by_address: HashMap::new() }
-    }
-
-    fn may_try(&mut self, address: IpAddr, now: Instant) -> bool {
-        if now >= self.since + MINUTE {
-            *self = Self::new(now);
-        }
-        let own = self.by_address.get(&network(address)).copied().unwrap_or_default();
-        own < WRONG_CODES.0 && self.all < WRONG_CODES.1
-    }
-
-    fn count(&mut self, address: IpAddr, now: Instant) {
-        if now >= self.since + MINUTE {
-            *self = Self::new(now);
-        }
-        self.all = self.all.saturating_add(1);
-        *self.by_address.entry(network(address)).or_default() += 1;
-    }
-}
-
-/// Returns the address as one sender has it: with IPv6, a sender has 64 bits of its own.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-        address => address,
     }
 }
 
@@ -709,10 +670,6 @@ fn json(status: StatusCode, value: &impl Serialize) -> Response<Full<Bytes>> {
 mod tests {
     use super::*;
 
-    fn address(text: &str) -> IpAddr {
-        text.parse().unwrap()
-    }
-
     #[test]
     fn a_code_is_read_as_a_person_types_it() {
         let meant = code_digest("01ABC-DEFGH-JKMNP-QRSTV");
@@ -720,31 +677,6 @@ mod tests {
             assert_eq!(code_digest(typed), meant, "{typed}");
         }
         assert_ne!(code_digest("01ABC-DEFGH-JKMNP-QRSTW"), meant);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn wrong_codes_are_limited_by_address_and_for_all() {
-        let now = Instant::now();
-        let mut tries = Tries::new(now);
-        for _ in 0..WRONG_CODES.0 {
-            assert!(tries.may_try(address("192.0.2.7"), now));
-            tries.count(address("192.0.2.7"), now);
-        }
-        assert!(!tries.may_try(address("192.0.2.7"), now));
-        assert!(!tries.may_try(address("::ffff:192.0.2.7"), now), "the same address");
-        assert!(tries.may_try(address("192.0.2.8"), now));
-        for last in 0..WRONG_CODES.1 - WRONG_CODES.0 {
-            tries.count(address(&format!("2001:db8:0:{last:x}::1")), now);
-        }
-        assert!(!tries.may_try(address("192.0.2.8"), now), "all together");
-        assert!(tries.by_address.len() <= usize::try_from(WRONG_CODES.1).unwrap());
-        assert!(tries.may_try(address("192.0.2.7"), now + MINUTE));
-    }
-
-    #[test]
-    fn neighbours_in_an_ipv6_network_are_one_sender() {
-        assert_eq!(network(address("2001:db8::1")), network(address("2001:db8::ffff:1")));
-        assert_ne!(network(address("2001:db8::1")), network(address("2001:db8:0:1::1")));
     }
 
     #[test]

@@ -29,6 +29,7 @@
 //! | `signing` | the keys that sign commands, settings and keys: files outside the database |
 //! | `store` | the database: its shape, and the transaction of a round |
 //! | `tills` | the interface of cloud tills, which alone has keys that sign |
+//! | `wrong_tries` | limits how often someone may guess a code or a token |
 
 // The configuration file.
 pub mod config;
@@ -60,3 +61,5 @@ pub mod signing;
 pub mod store;
 // The interface of cloud tills.
 pub mod tills;
+// Limits guesses of codes and tokens.
+mod wrong_tries;

@@ -34,15 +34,18 @@ use super::answer::{Judgement, Refusal, with_cancel};
 use super::asked::{LARGEST_BODY, SaleAsked, checked_reference, object, wait_s};
 use super::connections::{PROGRAM, hear_results, pool};
 use super::sales::{self, CloudSale, NotDone, SalePlace};
-use super::tokens::{self, CloudCaller, WrongTokens, network};
+use super::tokens::{self, CloudCaller};
 use super::{CloudTills, CloudTillsError, status};
 use crate::database::{Database, connect};
 use crate::pool::{ClientLease, ClientPool};
 use crate::signing::SigningKey;
 use crate::store;
+use crate::wrong_tries::{WrongTries, network};
 
 /// The greatest number of connections, in all and from one address. Further ones wait, or are closed.
 const CONNECTIONS: (usize, u32) = (512, 64);
+/// The wrong tokens in a minute from one address.
+const WRONG_TOKENS: u32 = 10;
 /// The requests of one token at once.
 const REQUESTS: u32 = 32;
 /// The time for the handshake, and for a body.
@@ -75,7 +78,7 @@ struct CloudShared {
     pool: ClientPool,
     /// The ids of the commands with a new result.
     results: broadcast::Sender<String>,
-    wrong: Mutex<WrongTokens>,
+    wrong: Mutex<WrongTries>,
     /// The requests of each token, and the connections of each address.
     busy: Mutex<HashMap<String, u32>>,
     peers: Mutex<HashMap<IpAddr, u32>>,
@@ -123,7 +126,7 @@ pub async fn run_on(
         keys,
         pool: pool(database),
         results,
-        wrong: Mutex::new(WrongTokens::new(Instant::now())),
+        wrong: Mutex::new(WrongTries::new(WRONG_TOKENS, None, Instant::now())),
         busy: Mutex::default(),
         peers: Mutex::default(),
         now,
@@ -289,7 +292,7 @@ impl FromRequestParts<Arc<CloudShared>> for Asking {
         }
         let caller = tokens::caller(&*shared.lease().await?, token).await.map_err(NotDone::from)?;
         let Some(caller) = caller else {
-            locked(&shared.wrong).count(peer);
+            locked(&shared.wrong).count(peer, Instant::now());
             let why = "the token is missing, unknown or revoked; pos-fleet till-token makes one";
             return Err(Failed(Refusal::of(ProblemType::Unauthorized, why)));
         };

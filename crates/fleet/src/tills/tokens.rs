@@ -1,13 +1,11 @@
 //! The tokens of cloud tills. A token decides the till and its terminals; the database holds only its SHA-256.
 
-use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use pos_fleet_terms::Id;
 use ring::digest::{SHA256, digest};
+use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
-use tokio::time::Instant;
 use tokio_postgres::Client;
 
 use crate::ca::date;
@@ -15,15 +13,10 @@ use crate::ca::date;
 /// The random bytes of a token: those of its name, and those of its secret.
 const NAME: usize = 6;
 const SECRET: usize = 32;
-/// The wrong tokens in a minute from one address.
-const WRONG: u32 = 10;
-const MINUTE: Duration = Duration::from_secs(60);
-/// The greatest number of addresses that are counted. Further ones only cost the database a look.
-const ADDRESSES: usize = 4096;
 /// The greatest number of terminals of a token.
 const MOST_TERMINALS: usize = 10_000;
-/// The longest name of a till, as at the terminal.
-const LONGEST_TILL: usize = 64;
+/// The longest name of a till, as in the terminal's configuration.
+const LONGEST_TILL: usize = 32;
 
 /// Who a token lets in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +48,7 @@ pub struct ListedToken {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The name of the till.
-    #[error("a till's name has 1 to {LONGEST_TILL} of letters, digits, '-', '_' and '.'")]
+    #[error("a till's name has 1 to {LONGEST_TILL} letters, digits, '-' and '_'")]
     Till,
     /// The list of terminals.
     #[error("a token is for 1 to {MOST_TERMINALS} terminals")]
@@ -79,7 +72,7 @@ pub async fn new_token(
     by: &str,
     now: SystemTime,
 ) -> Result<String, TokenError> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if !(1..=LONGEST_TILL).contains(&till.len()) || !till.bytes().all(is_plain) {
         return Err(TokenError::Till);
     }
@@ -131,7 +124,7 @@ pub(super) async fn caller(client: &Client, token: &str) -> Result<Option<CloudC
     }
     let select = "select digest, till, terminals from cloud_token where token = $1 and revoked is null";
     let Some(row) = client.query_opt(select, &[&name]).await? else { return Ok(None) };
-    let is_same = is_equal(&row.get::<_, Vec<u8>>(0), &secret_digest(secret));
+    let is_same = bool::from(row.get::<_, Vec<u8>>(0).ct_eq(&secret_digest(secret)));
     Ok(is_same.then(|| CloudCaller { token: name.to_owned(), till: row.get(1), terminals: row.get(2) }))
 }
 
@@ -143,83 +136,4 @@ pub(super) async fn is_valid(client: &Client, token: &str) -> Result<bool, tokio
 
 fn secret_digest(secret: &str) -> Vec<u8> {
     digest(&SHA256, secret.as_bytes()).as_ref().to_vec()
-}
-
-/// Compares in a time that does not depend on the content.
-fn is_equal(one: &[u8], other: &[u8]) -> bool {
-    let differences = one.iter().zip(other).fold(0, |all, (one, other)| all | (one ^ other));
-    one.len() == other.len() && std::hint::black_box(differences) == 0
-}
-
-/// The wrong tokens of the present minute, by address.
-#[derive(Debug)]
-pub(super) struct WrongTokens {
-    since: Instant,
-    by_address: HashMap<IpAddr, u32>,
-}
-
-impl WrongTokens {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { since: now, by_address: HashMap::new() }
-    }
-
-    /// Returns whether this address may try a token. An address without wrong ones always may.
-    pub(super) fn may_try(&mut self, address: IpAddr, now: Instant) -> bool {
-        if now >= self.since + MINUTE {
-            *self = Self::new(now);
-        }
-        self.by_address.get(&network(address)).is_none_or(|count| *count < WRONG)
-    }
-
-    pub(super) fn count(&mut self, address: IpAddr) {
-        let address = network(address);
-        if self.by_address.len() < ADDRESSES || self.by_address.contains_key(&address) {
-            let count = self.by_address.entry(address).or_default();
-            *count = count.saturating_add(1);
-        }
-    }
-}
-
-/// Returns the address as one sender has it: with IPv6, a sender has 64 bits of its own.
-pub(super) fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
-        address => address,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn wrong_tokens_are_limited_by_address_for_a_minute() {
-        let now = Instant::now();
-        let address = |text: &str| text.parse::<IpAddr>().unwrap();
-        let mut wrong = WrongTokens::new(now);
-        for _ in 0..WRONG {
-            assert!(wrong.may_try(address("192.0.2.7"), now));
-            wrong.count(address("192.0.2.7"));
-        }
-        assert!(!wrong.may_try(address("::ffff:192.0.2.7"), now), "the same address");
-        assert!(wrong.may_try(address("192.0.2.8"), now), "nobody else waits for it");
-        for at in 0..2 * ADDRESSES {
-            wrong.count(address(&format!("2001:db8:{:x}:{:x}::1", at >> 8, at & 0xff)));
-        }
-        assert!(wrong.by_address.len() <= ADDRESSES);
-        assert!(wrong.may_try(address("192.0.2.9"), now));
-        assert!(wrong.may_try(address("192.0.2.7"), now + MINUTE));
-    }
-
-    #[test]
-    fn digests_are_compared_whole() {
-        let one = secret_digest("a");
-        assert!(is_equal(&one, &secret_digest("a")));
-        for at in 0..one.len() {
-            let mut other = one.clone();
-            other[at] ^= 1;
-            assert!(!is_equal(&one, &other), "{at}");
-        }
-        assert!(!is_equal(&one, &one[1..]) && !is_equal(&one[1..], &one) && is_equal(&[], &[]));
-    }
 }
