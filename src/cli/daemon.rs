@@ -13,6 +13,7 @@ use hyper::{Method, StatusCode};
 use pos_daemon::access::way_in;
 use pos_till_api::client::{Client, ClientError, Event, Events as Stream, Listened, Question};
 use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::headers;
 use pos_till_api::problem::ProblemType;
 use pos_till_api::routes::{self, encoded};
 use serde::Deserialize;
@@ -34,7 +35,7 @@ const SILENCE_DEADLINE: Duration = Duration::from_secs(35);
 /// The maximum size of an answer, in bytes. A list of 1000 sales takes less than 1 MiB.
 const MAX_ANSWER: usize = 8 * 1024 * 1024;
 /// The header that carries the token of an operator's session.
-const SESSION: HeaderName = HeaderName::from_static("pos-session");
+const SESSION: HeaderName = HeaderName::from_static(headers::SESSION);
 
 /// The reason why a request failed.
 #[derive(Debug, thiserror::Error)]

@@ -25,6 +25,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use pos_till_api::client::{self, Client, ClientError, Event, Listened};
 use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::headers;
 use pos_till_api::routes::deadline_of;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -94,11 +95,11 @@ const TILLS_LISTEN: usize = 11;
 const SLOT_WAIT: Duration = Duration::from_secs(2);
 
 /// The header with an operator's session.
-pub(crate) const SESSION: HeaderName = HeaderName::from_static("pos-session");
+pub(crate) const SESSION: HeaderName = HeaderName::from_static(headers::SESSION);
 /// The header that marks requests from the page. A till's exemption from sign-in does not apply to them.
-pub(crate) const PAGE: HeaderName = HeaderName::from_static("pos-page");
+pub(crate) const PAGE: HeaderName = HeaderName::from_static(headers::PAGE);
 /// The header with the sign-in source of a PIN.
-pub(crate) const PLACE: HeaderName = HeaderName::from_static("pos-slot");
+pub(crate) const PLACE: HeaderName = HeaderName::from_static(headers::PLACE);
 /// The header with the id of the event after which a stream continues.
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

@@ -16,8 +16,8 @@ use hyper::header::{
 };
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use pos_till_api::ProblemType;
 use pos_till_api::routes::{ApiRoute, PassedFor, ROUTES, RouteSlot, encoded};
+use pos_till_api::{ProblemType, headers};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -50,7 +50,7 @@ const LONGEST_PIECE: usize = 64;
 const WAIT: &str = "wait-s";
 
 /// The header with a supervisor's approval for one command.
-const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
+const SUPERVISOR: HeaderName = HeaderName::from_static(headers::SUPERVISOR);
 
 /// Returns all routes that are passed on. The manual ("The front") has the same table.
 fn passed_on_routes() -> impl Iterator<Item = &'static ApiRoute> {

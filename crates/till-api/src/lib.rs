@@ -16,6 +16,8 @@ pub mod client;
 pub mod deadlines;
 // One transaction, from its begin to its outcome, for a till.
 pub mod follow;
+// The names of headers.
+pub mod headers;
 // A till's own lines on the terminal's paper.
 mod print_line;
 // Problem types, which are the reasons why a request is refused.

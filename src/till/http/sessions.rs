@@ -13,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use pos_core::wish::{WantedTip, WishFields};
 use pos_till_api::deadlines::AnswerDeadline;
+use pos_till_api::headers;
 use pos_till_api::routes::deadline_of;
 use serde::{Deserialize, Serialize};
 
@@ -35,14 +36,13 @@ use pos_core::counter::{PinPlace, Role, TokenDigest};
 use pos_terms::transaction::{Kind, OperatorName, SaleNumber};
 
 /// The header with a session.
-const SESSION: HeaderName = HeaderName::from_static("pos-session");
+const SESSION: HeaderName = HeaderName::from_static(headers::SESSION);
 /// The header with the network location from which a PIN comes.
-const PLACE: HeaderName = HeaderName::from_static("pos-place");
+const PLACE: HeaderName = HeaderName::from_static(headers::PLACE);
 /// The header with a supervisor's approval.
-const SUPERVISOR: HeaderName = HeaderName::from_static("pos-supervisor");
-/// The header of requests from the front's page. It means that a person is at the counter, whichever till the request
-/// names.
-const PAGE: HeaderName = HeaderName::from_static("pos-page");
+const SUPERVISOR: HeaderName = HeaderName::from_static(headers::SUPERVISOR);
+/// The header of requests from the front's page.
+const PAGE: HeaderName = HeaderName::from_static(headers::PAGE);
 const SIGN_IN_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/sessions");
 const APPROVAL_DEADLINE: AnswerDeadline = deadline_of("POST", "/v1/approvals");
 
