@@ -5,8 +5,8 @@
 //! they are. So one stolen key changes nothing, and two config keys always remain: with one, no later change would be
 //! possible. A key that a document leaves out stays revoked, even if the terminal's own file names it.
 //!
-//! Changes by root in the file count too. A key that root adds to the file after the last document is in force as well. A key that
-//! root removes from the file is not in force. So each document is kept with the file's keys of its time.
+//! Changes by root in the file count too. A key that root adds to the file after the last document is in force as well.
+//! A key that root removes from the file is not in force. So each document is kept with the file's keys of its time.
 
 use std::collections::BTreeSet;
 
