@@ -56,11 +56,10 @@ pub const OBJECTS: &[Object] = &[
     },
     Object {
         name: FOR_ACQUIRER,
-        obeyed: &["authorisationType", "currency", "manualCapture", "tenderOption"],
+        obeyed: &["authorisationType", "currency", "manualCapture", "metadata", "tenderOption"],
         refused: &["additionalData", "merchantAccount", "redemptionType", "split", "ssc", "store"],
         harmless: &[
             "applicationInfo",
-            "metadata",
             "recurringContract",
             "recurringDetailName",
             "recurringProcessingModel",

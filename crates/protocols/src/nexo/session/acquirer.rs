@@ -2,6 +2,7 @@
 //! because it may change the payment. The till's settings can declare a key as meaningless.
 
 use super::Settings;
+use super::metadata::{self, METADATA};
 use super::refusal::because;
 use crate::nexo::additional::SaleToAcquirerData;
 use crate::nexo::enums::{ErrorCondition, has_many_digits};
@@ -24,13 +25,16 @@ pub(super) struct Asked {
     pub(super) in_part: bool,
     /// The currency of the amounts.
     pub(super) currency: Option<String>,
+    /// The texts that the answer gives back, as pairs.
+    pub(super) metadata: String,
 }
 
 /// Returns whether a till's settings may declare this key as meaningless.
 #[must_use]
 pub fn may_be_ignored(key: &str) -> bool {
     let root = key.split(['.', '[']).next().unwrap_or(key);
-    root != "split" && object(FOR_ACQUIRER).is_none_or(|object| !object.obeyed.contains(&root))
+    let changes = |root: &str| root != METADATA && object(FOR_ACQUIRER).is_some_and(|it| it.obeyed.contains(&root));
+    root != "split" && !changes(root)
 }
 
 /// Reads the till's requests, or returns the refusal of a key.
@@ -40,7 +44,7 @@ pub(super) fn read(data: Option<&SaleToAcquirerData>, settings: &Settings) -> Re
         let why = format!("{FOR_ACQUIRER}: must be pairs or a JSON object, without duplicate keys");
         because(ErrorCondition::MessageFormat, &why)
     })?;
-    let mut asked = Asked::default();
+    let mut asked = Asked { metadata: metadata::read(data, settings)?, ..Asked::default() };
     for (key, value) in &entries {
         match (key.as_str(), value.as_str()) {
             ("authorisationType", "PreAuth") | ("manualCapture", "true") => reserve(&mut asked, true, key)?,
@@ -72,13 +76,24 @@ fn tender(asked: &mut Asked, options: &str) -> Result<(), Outcome> {
 }
 
 fn is_passed_over(key: &str, settings: &Settings) -> bool {
-    let is = |known: &str| key.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let harmless = object(FOR_ACQUIRER).map_or(&[][..], |object| object.harmless);
-    harmless.iter().any(|known| is(known)) || may_be_ignored(key) && settings.ignore.iter().any(|known| is(known))
+    is_below(key, METADATA)
+        || harmless.iter().any(|known| is_below(key, known))
+        || may_be_ignored(key) && settings.ignore.iter().any(|known| is_below(key, known))
 }
 
-/// Refuses a key by name. A key that may contain a card number is not shown.
+/// Returns whether this key is the known one, or a key below it.
+pub(super) fn is_below(key: &str, known: &str) -> bool {
+    key.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// Returns a key for an answer. A key that may contain a card number is not shown.
+pub(super) fn named(key: &str) -> String {
+    if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() }
+}
+
+/// Refuses a key by name.
 pub(super) fn refused(key: &str) -> Outcome {
-    let shown: String = if has_many_digits(key) { "…".to_owned() } else { key.chars().take(LONGEST_KEY).collect() };
-    because(ErrorCondition::NotAllowed, &format!("{FOR_ACQUIRER}: {shown}: this terminal does not support it; omit it"))
+    let why = format!("{FOR_ACQUIRER}: {}: this terminal does not support it; omit it", named(key));
+    because(ErrorCondition::NotAllowed, &why)
 }

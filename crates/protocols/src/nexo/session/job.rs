@@ -22,8 +22,9 @@ use std::time::Duration;
 
 use super::flow::Flow;
 use super::refusal::{because, refused};
-use super::{Action, Exchange};
+use super::{Action, Arrival, Exchange, metadata};
 use crate::clock::rfc3339;
+use crate::nexo::additional;
 use crate::nexo::enums::{ErrorCondition, ReconciliationType};
 use crate::nexo::envelope::Message;
 use crate::nexo::meaning::Meaning;
@@ -107,6 +108,7 @@ pub(super) struct Job {
     /// The exchange of the first request.
     pub(super) exchange: Exchange,
     pub(super) request: Request,
+    pub(super) arrival: Arrival,
     /// Another message has stopped this request.
     pub(super) aborted: bool,
     /// The exchanges that wait for the answer. A repeated message adds another one.
@@ -120,9 +122,10 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(exchange: Exchange, request: Request, received: Vec<u8>) -> Self {
+    pub(super) fn new(exchange: Exchange, request: Request, received: Vec<u8>, arrival: Arrival) -> Self {
         Self {
             exchange,
+            arrival,
             meaning: Meaning::of(&request),
             request,
             received,
@@ -217,6 +220,10 @@ impl Job {
                 ReconciliationType::PreviousReconciliation => self.ask(Ask::LastClose, Stage::Terminal, flow),
                 _ => self.close(self.identity().reference(), Stage::Closing, flow),
             },
+            RequestBody::Input(_) | RequestBody::Print(_) | RequestBody::Display(_) if self.arrival != Arrival::New => {
+                let why = "the terminal was interrupted and may have done it; look at the terminal";
+                self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
+            }
             RequestBody::GetTotals(_) => self.ask(Ask::OpenPeriod, Stage::Terminal, flow),
             RequestBody::Input(_) => self.type_amount(flow),
             RequestBody::Print(_) => self.ask(Ask::Status, Stage::Facts, flow),
@@ -319,7 +326,8 @@ impl Job {
     fn nobody_answers(&mut self, may_stand: bool, flow: &mut Flow<'_>) {
         if may_stand {
             let why = "the outcome is not known yet; ask for it by TransactionStatus";
-            return self.answered(because(ErrorCondition::UnreachableHost, &why), flow);
+            let pairs = additional::write([("message", why), ("carriedOut", "unknown")]);
+            return self.answered(Outcome::failure(ErrorCondition::UnreachableHost).with(pairs), flow);
         }
         let why = "the terminal's program does not answer; nothing was started";
         self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
@@ -333,8 +341,10 @@ impl Job {
         self.answered(Outcome::failure(condition), flow);
     }
 
-    /// Answers with only the outcome.
+    /// Answers with only the outcome, and with the till's own texts.
     pub(super) fn answered(&mut self, outcome: Outcome, flow: &mut Flow<'_>) {
+        let metadata = metadata::of(&self.request, flow.settings).unwrap_or_default();
+        let outcome = metadata::with(outcome, &metadata);
         let body = self.request.body.answered(outcome);
         self.over(body, flow);
     }

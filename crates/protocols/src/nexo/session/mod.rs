@@ -35,6 +35,7 @@ mod about;
 mod acquirer;
 mod flow;
 mod job;
+mod metadata;
 mod printing;
 mod receipt_keys;
 mod refusal;
@@ -44,13 +45,14 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::enums::{Category, ErrorCondition};
 use super::envelope::Message;
 use super::receipt::Profile;
 use super::request::{Request, RequestBody};
+use super::response::ResponseBody;
 use super::shared::{MessageReference, Outcome};
 use flow::{Facts, Flow};
 use job::Job;
@@ -64,6 +66,18 @@ const MOST_EXCHANGES: usize = 8;
 
 /// The number of one request and its answer. With HTTP, it is one exchange.
 pub type Exchange = u32;
+
+/// How a request comes to the session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// From the till.
+    #[default]
+    New,
+    /// The caller has accepted it earlier, and asks again after an interruption. Texts and inputs are not repeated.
+    Again,
+    /// As `Again`, but so late that no new transaction may begin. The answer says what became of an earlier one.
+    Late,
+}
 
 /// The settings for this till.
 #[derive(Clone, Debug)]
@@ -128,6 +142,8 @@ pub struct Session {
     facts: Option<Facts>,
     logged_in: bool,
     jobs: BTreeMap<Exchange, Job>,
+    /// Requests about money that were accepted before an interruption, and wait for another one of this till.
+    held: VecDeque<Job>,
     tickets: u64,
     rejected: u32,
     last: Option<(Category, String)>,
@@ -137,7 +153,8 @@ impl Session {
     /// Creates the session of a till.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
-        Self { settings, facts: None, logged_in: false, jobs: BTreeMap::new(), tickets: 0, rejected: 0, last: None }
+        let (jobs, held) = (BTreeMap::new(), VecDeque::new());
+        Self { settings, facts: None, logged_in: false, jobs, held, tickets: 0, rejected: 0, last: None }
     }
 
     /// Returns category and ServiceID of the last request.
@@ -148,10 +165,21 @@ impl Session {
 
     /// Handles a request from the till. `received` is the message as it arrived, for a rejection.
     pub fn asked(&mut self, exchange: Exchange, request: Request, received: Vec<u8>, now: Now) -> Vec<Action> {
+        self.arrived(exchange, (request, Arrival::New), received, now)
+    }
+
+    /// Handles a request that may have been accepted earlier.
+    pub fn arrived(
+        &mut self,
+        exchange: Exchange,
+        (request, arrival): (Request, Arrival),
+        received: Vec<u8>,
+        now: Now,
+    ) -> Vec<Action> {
         let category = request.header.message_category;
         let service_id = request.header.service_id.clone().unwrap_or_default();
         self.last = Some((category, service_id));
-        let job = Job::new(exchange, request, received);
+        let job = Job::new(exchange, request, received, arrival);
         if category == Category::Event {
             return vec![Action::Answer { exchange, message: None }];
         }
@@ -171,6 +199,11 @@ impl Session {
             actions.push(Action::Answer { exchange, message: None });
             return actions;
         }
+        if arrival != Arrival::New && job.moves_money() && self.jobs.values().any(Job::moves_money) {
+            // It may have been carried out before the interruption, so `Busy` could be wrong.
+            self.held.push_back(job);
+            return Vec::new();
+        }
         let refused = match &job.request.body {
             RequestBody::Abort(abort) => {
                 self.abort(&abort.message_reference.service_id.clone().unwrap_or_default());
@@ -183,7 +216,7 @@ impl Session {
             RequestBody::Payment(_) | RequestBody::Reversal(_) if self.jobs.values().any(Job::moves_money) => {
                 Some(because(ErrorCondition::Busy, &"another message of this till is being processed"))
             }
-            _ if self.jobs.len() >= MOST_EXCHANGES => {
+            _ if self.jobs.len() >= MOST_EXCHANGES && arrival == Arrival::New => {
                 Some(because(ErrorCondition::Busy, &"too many messages of this till are being processed"))
             }
             _ => None,
@@ -197,7 +230,7 @@ impl Session {
     /// Handles a till that no longer waits for its answer. A transaction in progress continues, but an input is
     /// cancelled.
     pub fn gone(&mut self, exchange: Exchange) -> Vec<Action> {
-        for job in self.jobs.values_mut() {
+        for job in self.jobs.values_mut().chain(&mut self.held) {
             job.heard_by.retain(|heard_by| *heard_by != exchange);
         }
         let unheard = self.input(|input| !input.is_heard());
@@ -255,9 +288,14 @@ impl Session {
             rejected: &mut self.rejected,
         };
         act(&mut job, &mut flow);
-        let actions = flow.actions;
+        let mut actions = flow.actions;
         if !job.is_over() {
             self.jobs.insert(job.exchange, job);
+        }
+        if !self.jobs.values().any(Job::moves_money)
+            && let Some(next) = self.held.pop_front()
+        {
+            actions.extend(self.with(next, now, Job::start));
         }
         actions
     }
@@ -265,7 +303,8 @@ impl Session {
     /// Marks a payment as aborted. A payment that has not begun does not begin. Otherwise the session asks the terminal
     /// to stop it.
     fn abort(&mut self, service_id: &str) {
-        let job = self.jobs.values_mut().find(|job| job.moves_money() && job.request.header.service_id() == service_id);
+        let mut jobs = self.jobs.values_mut().chain(&mut self.held);
+        let job = jobs.find(|job| job.moves_money() && job.request.header.service_id() == service_id);
         if let Some(job) = job {
             job.aborted = true;
         }
@@ -273,16 +312,29 @@ impl Session {
 
     fn is_under_way(&self, reference: Option<&MessageReference>) -> bool {
         let asked = reference.and_then(|reference| reference.service_id.as_deref());
-        let mut jobs = self.jobs.values().filter(|job| job.moves_money());
+        let mut jobs = self.jobs.values().chain(&self.held).filter(|job| job.moves_money());
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
     }
 
     /// Joins a repeated message to the first one that is in progress, so that both get one answer.
     fn waits_for_its_twin(&mut self, job: &Job) -> bool {
         let waiting: usize = self.jobs.values().map(|job| job.heard_by.len()).sum();
-        let twin = self.jobs.values_mut().find(|first| first.is_twin_of(job));
+        let twin = self.jobs.values_mut().chain(&mut self.held).find(|first| first.is_twin_of(job));
         let Some(twin) = twin.filter(|_| waiting < MOST_EXCHANGES) else { return false };
         twin.heard_by.push(job.exchange);
         true
     }
+}
+
+/// Returns whether an answer leaves open what became of a transaction, because the terminal's program did not answer.
+/// The caller may ask again. An answer that names a transaction is the program's own.
+#[must_use]
+pub fn leaves_open(answer: &Message) -> bool {
+    let Message::Response(response) = answer else { return false };
+    let (outcome, poi_data) = match &response.body {
+        ResponseBody::Payment(payment) => (&payment.outcome, &payment.poi_data),
+        ResponseBody::Reversal(reversal) => (&reversal.outcome, &reversal.poi_data),
+        _ => return false,
+    };
+    outcome.error_condition == Some(ErrorCondition::UnreachableHost) && poi_data.is_none()
 }

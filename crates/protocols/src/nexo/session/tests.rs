@@ -11,6 +11,7 @@ use crate::nexo::envelope::Envelope;
 use pos_till_api::{Align, Begin, Kind, PrintCode, PrintLine, ProblemType};
 
 mod again;
+mod cloud;
 mod fields;
 mod money;
 mod told;

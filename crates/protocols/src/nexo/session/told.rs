@@ -13,6 +13,7 @@
 //! | not known yet | Failure | UnreachableHost; TransactionStatus answers InProgress until the outcome is known |
 
 use super::flow::Flow;
+use super::metadata;
 use super::receipt_keys::keyed;
 use super::wanted::{data, unkept};
 use crate::lines::wrapped;
@@ -93,8 +94,9 @@ fn repeated(told: &TransactionReport<'_>, flow: &Flow<'_>) -> RepeatedMessageRes
     RepeatedMessageResponse { message_header, repeated_response_message_body: body }
 }
 
-/// Returns the outcome, with human-readable text.
-fn outcome(sale: &Sale) -> Outcome {
+/// Returns the outcome, with human-readable text and with the till's own texts.
+fn outcome(told: &TransactionReport<'_>, flow: &Flow<'_>) -> Outcome {
+    let sale = told.sale;
     use pos_till_api::Outcome as Ended;
     let reason = sale.reason.as_deref().unwrap_or_default();
     let failure = Outcome::failure;
@@ -127,8 +129,15 @@ fn outcome(sale: &Sale) -> Outcome {
         ("reason", sale.reason.as_deref()),
         ("resultCode", sale.code.as_deref()),
         ("statusText", sale.status_text.as_deref()),
+        // Tills that were made for Adyen's terminals read these two.
+        ("pspReference", sale.payment_id.as_deref()),
+        ("cardType", sale.card.as_ref().and_then(|card| card.brand.as_deref())),
     ];
-    outcome.with(additional::write(pairs.into_iter().filter_map(|(name, text)| Some((name, text?)))))
+    let outcome = outcome.with(additional::write(pairs.into_iter().filter_map(|(name, text)| Some((name, text?)))));
+    // A record of an earlier version has no texts of the till.
+    let metadata = metadata::unkept(&sale.till_data)
+        .unwrap_or_else(|| metadata::of(told.request, flow.settings).unwrap_or_default());
+    metadata::with(outcome, &metadata)
 }
 
 /// Returns the terminal's name of a transaction: its number, and then the payment ID at the gateway if there is one.
@@ -148,7 +157,7 @@ fn decimal(text: &str) -> Decimal {
 
 fn payment_response(sale_data: SaleData, told: &TransactionReport<'_>, flow: &Flow<'_>) -> PaymentResponse {
     let sale = told.sale;
-    let outcome = outcome(sale);
+    let outcome = outcome(told, flow);
     let known = sale.state == State::Ended;
     PaymentResponse {
         payment_result: known.then(|| payment_result(sale, flow)),
@@ -168,7 +177,7 @@ fn reversal_response(
     let done = matches!(sale.outcome, Some(pos_till_api::Outcome::Approved | pos_till_api::Outcome::PartiallyApproved));
     let reversed = sale.approved_amount.as_deref().unwrap_or(&sale.amount);
     ReversalResponse {
-        outcome: outcome(sale),
+        outcome: outcome(told, flow),
         poi_data: Some(poi_data(sale)),
         original_poi_transaction: original,
         reversed_amount: (done && sale.state == State::Ended).then(|| decimal(reversed)),

@@ -16,8 +16,10 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use super::Settings;
 use super::acquirer;
 use super::flow::Flow;
+use super::metadata;
 use super::refusal::because;
 use crate::nexo::enums::{Device, ErrorCondition, ForceEntryMode, InputCommand, PaymentType, Words};
 use crate::nexo::meaning::Meaning;
@@ -104,7 +106,7 @@ pub(super) fn of(request: &Request, flow: &Flow<'_>) -> Result<Wanted, Outcome> 
         }
     }
     wanted.begin.till_prints = !flow.settings.terminal_prints;
-    wanted.begin.till_data = till_data(request);
+    wanted.begin.till_data = till_data(request, flow.settings);
     Ok(wanted)
 }
 
@@ -409,7 +411,7 @@ fn parts(id: &str) -> (Option<u64>, Option<&str>) {
 }
 
 /// Collects the data that the agent returns with the transaction, so the answer can be repeated later.
-pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
+pub(super) fn till_data(request: &Request, settings: &Settings) -> BTreeMap<String, String> {
     let (payment_type, sale_reference, original) = match &request.body {
         RequestBody::Payment(payment) => (
             Some(payment.payment_type().as_str()),
@@ -437,7 +439,10 @@ pub(super) fn till_data(request: &Request) -> BTreeMap<String, String> {
         (data::ORIGINAL, original.map(|original| original.transaction_id.as_str()).filter(|id| id.len() <= LONGEST_ID)),
         (data::ORIGINAL_TIME, original.map(|it| it.time_stamp.as_str()).filter(|it| it.len() <= LONGEST_ID)),
     ];
-    all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), kept(text?)))).collect()
+    let mut all: BTreeMap<_, _> =
+        all.into_iter().filter_map(|(name, text)| Some((name.to_owned(), kept(text?)))).collect();
+    all.extend(metadata::kept(&metadata::of(request, settings).unwrap_or_default()));
+    all
 }
 
 /// Encodes a till's text for storage, as short ASCII that cannot be mistaken for a card number.

@@ -2,7 +2,7 @@
 
 use super::super::flow::Flow;
 use super::super::told::{self, TransactionReport};
-use super::super::wanted;
+use super::super::{Arrival, wanted};
 use super::{Job, Stage, Standing, WATCH_S, because, refused};
 use crate::nexo::enums::{Category, ErrorCondition};
 use crate::nexo::reference::{replaces, replacing};
@@ -28,6 +28,10 @@ impl Job {
     pub(super) fn begin(&mut self, standing: Standing, begin: Begin, flow: &mut Flow<'_>) {
         if self.aborted {
             return self.answered(because(ErrorCondition::Aborted, &"aborted before it was started"), flow);
+        }
+        if self.arrival == Arrival::Late && !standing.may_stand {
+            let why = "too late: the terminal was interrupted before it started this; nothing was started";
+            return self.answered(because(ErrorCondition::Aborted, &why), flow);
         }
         if !self.is_heard() && !standing.may_stand {
             // The till has stopped waiting before the transaction began, so it does not begin.
@@ -95,7 +99,7 @@ impl Job {
         let begin = Begin {
             of: reversal.of,
             till_prints: !flow.settings.terminal_prints,
-            till_data: wanted::till_data(&self.request),
+            till_data: wanted::till_data(&self.request, flow.settings),
             ..Begin::new(&replacing(&reversal.reference), Kind::Refund, None)
         };
         self.aborted = false;

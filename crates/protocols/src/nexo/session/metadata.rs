@@ -1,0 +1,156 @@
+//! `metadata` of SaleToAcquirerData: texts of the till that come back in `AdditionalResponse` of each answer about its
+//! transaction. They are stored with the transaction, so a repeated answer has them too.
+//!
+//! A till can recognise its own answers by them. Odoo, for example, signs each payment in `metadata.pos_hmac` and
+//! ignores an answer without it. The texts do not change the payment.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE;
+
+use super::Settings;
+use super::acquirer::{is_below, named};
+use super::refusal::because;
+use crate::nexo::additional::{self, SaleToAcquirerData};
+use crate::nexo::enums::ErrorCondition;
+use crate::nexo::fields::FOR_ACQUIRER;
+use crate::nexo::request::{Request, RequestBody};
+use crate::nexo::shared::Outcome;
+
+/// The key. Its texts are below it (`metadata.order`).
+pub(super) const METADATA: &str = "metadata";
+/// Maximum number of texts.
+const MOST: usize = 10;
+/// Maximum number of bytes of all keys and texts together, in the form of an address. In base64 they fill [`PARTS`]
+/// values of the agent's till data.
+const LONGEST: usize = 480;
+/// Maximum number of characters of a value that the agent stores for a till.
+const LONGEST_PART: usize = 128;
+/// Number of values: 480 bytes are 640 characters in base64.
+const PARTS: usize = 5;
+/// The name of the first of these values, without its number.
+const PART: &str = "Metadata";
+/// The number of hexadecimal digits from which on a text is a digest or an identifier, and no card number.
+const DIGEST: usize = 32;
+
+/// Returns the texts of a payment or a reversal as pairs, or the refusal of one. The pairs are empty for other requests.
+pub(super) fn of(request: &Request, settings: &Settings) -> Result<String, Outcome> {
+    let data = match &request.body {
+        RequestBody::Payment(payment) => payment.sale_data.sale_to_acquirer_data.as_ref(),
+        RequestBody::Reversal(reversal) => {
+            reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref())
+        }
+        _ => None,
+    };
+    data.map_or(Ok(String::new()), |data| read(data, settings))
+}
+
+/// Reads the texts. Data that cannot be read have none: the payment itself is refused because of them.
+pub(super) fn read(data: &SaleToAcquirerData, settings: &Settings) -> Result<String, Outcome> {
+    let mut entries = data.entries().unwrap_or_default();
+    entries.retain(|(key, _)| is_below(key, METADATA) && !settings.ignore.iter().any(|known| is_below(key, known)));
+    let wrong = |why: &str| because(ErrorCondition::MessageFormat, &format!("{FOR_ACQUIRER}: {why}"));
+    for (key, text) in &entries {
+        if has_card_number(key) || has_card_number(text) {
+            return Err(wrong(&format!("{}: looks like a card number; omit it", named(key))));
+        }
+    }
+    let pairs = additional::write(entries.iter().map(|(key, text)| (key.as_str(), text.as_str())));
+    if entries.len() > MOST || pairs.len() > LONGEST {
+        let why = format!("{METADATA}: at most {MOST} texts and {LONGEST} bytes; omit some of them");
+        return Err(wrong(&why));
+    }
+    Ok(pairs)
+}
+
+/// Returns the values that the agent stores. Their names are in order.
+pub(super) fn kept(pairs: &str) -> BTreeMap<String, String> {
+    let text = URL_SAFE.encode(pairs);
+    let parts = text.as_bytes().chunks(LONGEST_PART).map(|part| String::from_utf8_lossy(part).into_owned());
+    parts.enumerate().map(|(number, part)| (format!("{PART}{number}"), part)).collect()
+}
+
+/// Returns the pairs in stored values.
+pub(super) fn unkept(till_data: &BTreeMap<String, String>) -> Option<String> {
+    let text: String =
+        (0..PARTS).filter_map(|number| Some(till_data.get(&format!("{PART}{number}"))?.as_str())).collect();
+    Some(text).filter(|text| !text.is_empty()).and_then(|text| String::from_utf8(URL_SAFE.decode(text).ok()?).ok())
+}
+
+/// Adds the pairs to an outcome.
+pub(super) fn with(outcome: Outcome, pairs: &str) -> Outcome {
+    match &outcome.additional_response {
+        _ if pairs.is_empty() => outcome,
+        Some(text) => {
+            let text = format!("{text}&{pairs}");
+            outcome.with(text)
+        }
+        None => outcome.with(pairs.to_owned()),
+    }
+}
+
+/// Returns whether a text contains a card number: 13 to 19 digits with a correct check digit, whole or in groups. A
+/// digest in hexadecimal digits may contain such a number by chance.
+fn has_card_number(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
+    let is_digest = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if is_digest && digits >= DIGEST {
+        return false;
+    }
+    let groups = text.split(|letter: char| !letter.is_ascii_digit() && letter != ' ' && letter != '-');
+    groups.into_iter().any(|groups| {
+        let whole: String = groups.chars().filter(char::is_ascii_digit).collect();
+        is_card_number(&whole) || groups.split([' ', '-']).any(is_card_number)
+    })
+}
+
+/// Checks length, first digit and check digit (ISO/IEC 7812-1).
+fn is_card_number(digits: &str) -> bool {
+    let sum: u32 = digits
+        .bytes()
+        .rev()
+        .zip([1, 2].iter().cycle())
+        .map(|(digit, times)| {
+            let doubled = u32::from(digit - b'0') * times;
+            doubled / 10 + doubled % 10
+        })
+        .sum();
+    (13..=19).contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && sum.is_multiple_of(10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_number_is_seen_and_a_digest_is_none() {
+        for text in ["4111111111111111", "4111 1111 1111 1111", "card 4111-1111-1111-1111.", "x5555555555554444"] {
+            assert!(has_card_number(text), "{text}");
+        }
+        for text in [
+            "ba6c62413839eb32030a3ee6400af4d367b8fb889b54ea85dffcb5a13625c318",
+            "4111111111111111ba6c62413839eb32",
+            "921e7aa8-36b3-400c-a416-2b9a1eaf1283",
+            "2026-11-23T17:19:15.000Z",
+            "4111111111111112",
+            "1795430096000",
+            "",
+        ] {
+            assert!(!has_card_number(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back_whole_whatever_its_length() {
+        for length in [0, 1, 95, 96, 97, 300, LONGEST] {
+            let pairs = "metadata.a=%c3%bc&".repeat(60)[..length].to_owned();
+            let kept = kept(&pairs);
+            assert!(kept.len() <= PARTS + 1 && kept.values().all(|part| part.len() <= LONGEST_PART));
+            assert_eq!(unkept(&kept).unwrap_or_default(), pairs);
+        }
+        assert!(kept(&"x".repeat(LONGEST)).len() == PARTS);
+        assert_eq!(unkept(&BTreeMap::from([("Metadata0".to_owned(), "%".to_owned())])), None);
+    }
+}
