@@ -388,14 +388,18 @@ impl WebhookConfig {
 
     /// Returns the CA in PEM form.
     pub(crate) fn ca(&self) -> Result<Option<Vec<u8>>, (String, &'static str)> {
-        let Some(file) = &self.ca_file else { return Ok(None) };
-        let remedy = "set a file with the CA's certificate in PEM form";
-        let wrong = |what: String| (format!("ca-file: {}: {what}", file.display()), remedy);
-        let pem = fs::read(file).map_err(|error| wrong(error.to_string()))?;
-        match reqwest::Certificate::from_pem_bundle(&pem) {
-            Ok(found) if !found.is_empty() => Ok(Some(pem)),
-            _ => Err(wrong("holds no certificate".to_owned())),
-        }
+        self.ca_file.as_deref().map(|file| ca_in("ca-file", file)).transpose()
+    }
+}
+
+/// Returns the CA in this file, in PEM form.
+fn ca_in(key: &str, file: &Path) -> Result<Vec<u8>, (String, &'static str)> {
+    let remedy = "set a file with the CA's certificate in PEM form";
+    let wrong = |what: String| (format!("{key}: {}: {what}", file.display()), remedy);
+    let pem = fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    match reqwest::Certificate::from_pem_bundle(&pem) {
+        Ok(found) if !found.is_empty() => Ok(pem),
+        _ => Err(wrong("holds no certificate".to_owned())),
     }
 }
 

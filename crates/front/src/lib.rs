@@ -35,6 +35,7 @@
 //! | `webhooks`, `deliveries` | events for the servers of tills; what became of the last ones |
 //! | `callbacks` | the addresses that tills name for the events of a transaction |
 //! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
+//! | `nexo_cloud` | nexo as Adyen's cloud speaks it: keys, and messages whose answers are sent later |
 //! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
 //! | `first_boot` | the page that sets up a terminal without a configuration |
 //! | `control` | the connection from the command line to the running front |
@@ -60,6 +61,7 @@ mod guard;
 mod listen;
 mod logo;
 mod nexo;
+mod nexo_cloud;
 mod page;
 mod pairing;
 mod problem;

@@ -3,6 +3,7 @@
 //!
 //! A till is identified by its SaleID and by the key that it shares with the terminal. Unsealed messages are accepted
 //! only from this board, unless the configuration permits other addresses. Messages from web pages are never accepted.
+//! A till with a key for the cloud form may also use `POST /sync` and `POST /async` (`nexo_cloud`).
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,7 +21,7 @@ use pos_protocols::nexo::envelope::{Envelope, MAX_MESSAGE, Message, Opened, Read
 use pos_protocols::nexo::reject::Rejected;
 use pos_protocols::nexo::request::Request as Asked;
 use pos_protocols::nexo::seal::{BlobError, Key};
-use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::nexo::session::{Action, Arrival, Exchange, Now, Session, Settings};
 use pos_protocols::nexo::trace;
 use pos_till_api::{ProblemType, Said};
 use ring::rand::{SecureRandom, SystemRandom};
@@ -30,34 +31,40 @@ use tokio::time::Instant;
 
 use crate::agent::{Agent, Room};
 use crate::asking::{ask, until};
+use crate::callbacks::CALLBACK;
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::control::unix_s;
 use crate::forward::{self, STRANGERS_BODY};
 use crate::guard::Way;
 use crate::listen::may_connect;
+use crate::nexo_cloud::{self, ApiKeys, Form, NotKept, Outbox};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 use crate::slots::{Lasting, Owner, Slot};
+use crate::state::StateFolder;
 
 /// The largest number of messages that wait for a till's session.
-const MOST_WAITING: usize = 16;
+pub(crate) const MOST_WAITING: usize = 16;
 /// The `DeviceID` in a notification about a message that reached no session.
 const NO_NUMBER: &str = "0";
 
 /// All tills that speak nexo, and their port.
 pub(crate) struct Nexo {
     config: NexoConfig,
+    api_keys: ApiKeys,
     /// The tills by their SaleIDs.
     tills: HashMap<String, NexoTill>,
     now: fn() -> SystemTime,
 }
 
 /// A till that speaks nexo.
-struct NexoTill {
+pub(crate) struct NexoTill {
     key: Option<Key>,
-    seen: Arc<SeenTill>,
-    events: mpsc::Sender<Event>,
-    exchanges: AtomicU32,
+    pub(crate) seen: Arc<SeenTill>,
+    pub(crate) events: mpsc::Sender<Event>,
+    pub(crate) exchanges: Arc<AtomicU32>,
+    /// The messages on `/async`, if the till has a key for the cloud form.
+    outbox: Option<Arc<Outbox>>,
 }
 
 /// The session of a till, ready to run.
@@ -69,8 +76,21 @@ pub(crate) struct Serving {
 }
 
 /// An event that the port sends to a session.
-enum Event {
-    Asked { exchange: Exchange, request: Box<Asked>, received: Bytes, answer: oneshot::Sender<Option<Message>> },
+pub(crate) enum Event {
+    /// A request, and where its answer goes.
+    Asked {
+        /// The number of the request.
+        exchange: Exchange,
+        /// The request.
+        request: Box<Asked>,
+        /// How it comes to the session.
+        arrival: Arrival,
+        /// The message as it arrived.
+        received: Bytes,
+        /// Takes the answer.
+        answer: oneshot::Sender<Option<Message>>,
+    },
+    /// The till no longer waits for this answer.
     Gone(Exchange),
 }
 
@@ -105,6 +125,21 @@ enum NotTaken {
     /// No configured till has this SaleID.
     #[error("MessageHeader.SaleID: unknown at this terminal; check [[nexo.till]] in front.toml")]
     NoTill,
+    /// The key belongs to another till.
+    #[error("MessageHeader.SaleID: this x-api-key belongs to another SaleID; use the key of this till")]
+    OtherTill,
+    /// The terminal has another name.
+    #[error("MessageHeader.POIID: this terminal is {0}")]
+    OtherTerminal(String),
+    /// The message is sealed, but came in the cloud form.
+    #[error("a sealed message (NexoBlob) belongs to /nexo; send it there, or without a seal")]
+    SealedInCloud,
+    /// The message asks for an address of its own.
+    #[error("Pos-Callback: answers go only to the address in notify of this till's [[nexo.till]]; omit the header")]
+    Address,
+    /// The message cannot be accepted for a later answer.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
 }
 
 /// A received message with its till, and with the key of its seal, if any.
@@ -116,7 +151,11 @@ struct Arrived<'a> {
 
 impl Nexo {
     /// Creates the port and the sessions of its tills.
-    pub(crate) fn new(config: &NexoConfig, now: fn() -> SystemTime) -> (Self, Vec<Serving>) {
+    pub(crate) fn new(
+        config: &NexoConfig,
+        state: &StateFolder,
+        now: fn() -> SystemTime,
+    ) -> Result<(Self, Vec<Serving>), String> {
         let (mut tills, mut serving) = (HashMap::new(), Vec::new());
         for till in &config.tills {
             let (events, heard) = mpsc::channel(MOST_WAITING);
@@ -129,9 +168,24 @@ impl Nexo {
             });
             // The check of the configuration has already read the key.
             let key = till.key().ok().flatten();
-            tills.insert(till.sale_id.clone(), NexoTill { key, seen, events, exchanges: AtomicU32::new(0) });
+            let outbox = match till.api_key() {
+                Ok(Some(_)) => Some(Arc::new(Outbox::restored(till, state, now)?)),
+                _ => None,
+            };
+            let exchanges = Arc::default();
+            tills.insert(till.sale_id.clone(), NexoTill { key, seen, events, exchanges, outbox });
         }
-        (Self { config: config.clone(), tills, now }, serving)
+        Ok((Self { config: config.clone(), api_keys: ApiKeys::of(config), tills, now }, serving))
+    }
+
+    /// Continues with the messages on `/async` from before a restart. Call it before the port accepts connections.
+    pub(crate) async fn resume(&self) {
+        for till in self.tills.values() {
+            if let Some(outbox) = &till.outbox {
+                till.resume(outbox).await;
+                tokio::spawn(Arc::clone(outbox).run());
+            }
+        }
     }
 
     /// Returns the technician's view of each till.
@@ -159,19 +213,74 @@ impl Nexo {
     async fn taken(&self, request: Request<Incoming>, way: Way, slot: &Arc<Slot>) -> Result<Answer, Problem> {
         let reader = slot.known().unwrap_or_else(|| Owner::NexoUnread(slot.whence()));
         let reading = slot.begin(reader, Lasting::Answer)?;
-        judged(&request)?;
+        let form = judged(&request, !self.api_keys.is_empty())?;
         let (head, body) = request.into_parts();
+        let sale_id = match form {
+            Form::Local => None,
+            Form::Sync | Form::Async => match self.api_keys.sale_id(&head.headers, way) {
+                Ok(sale_id) => Some(sale_id),
+                Err(refusal) => return Ok(reading.until_sent(*refusal)),
+            },
+        };
         let received = forward::body_of(body, &head.headers, (MAX_MESSAGE, STRANGERS_BODY)).await?;
-        let arrived = match self.read(&received, way) {
+        let arrived = match sale_id {
+            None => self.read(&received, way),
+            Some(_) if head.headers.contains_key(CALLBACK) => Err(NotTaken::Address),
+            Some(sale_id) => self.read_in_cloud(&received, sale_id),
+        };
+        let arrived = match arrived {
             Ok(arrived) => arrived,
             Err(why) => {
                 self.log(&received, &why, way);
-                return Ok(reading.until_sent(self.rejected(&received, &why)));
+                return Ok(reading.until_sent(self.rejected(&received, &why, form)));
             }
         };
         drop(reading);
         let under_way = slot.begin(Owner::Nexo(arrived.till.seen.till.clone()), Lasting::Answer)?;
-        Ok(under_way.until_sent(self.answered(arrived, received, way).await?))
+        let answer = match form {
+            Form::Async => self.accepted(arrived, &received, way).await,
+            Form::Local | Form::Sync => self.answered(arrived, received, way).await?,
+        };
+        Ok(under_way.until_sent(answer))
+    }
+
+    /// Accepts a message whose answer is sent later.
+    async fn accepted(&self, arrived: Arrived<'_>, received: &[u8], way: Way) -> Answer {
+        let Arrived { message, till, .. } = arrived;
+        till.seen.came(way.peer.to_string());
+        till.seen.said("till says", || trace::line(&message));
+        let kept = match (message, &till.outbox) {
+            (Message::Request(request), Some(outbox)) => {
+                outbox.keep(&request).map(|id| (outbox, id, request)).map_err(NotTaken::from)
+            }
+            // `read_in_cloud` has refused every other message.
+            _ => Err(ReadError::Response.into()),
+        };
+        match kept {
+            Ok((outbox, Some(id), request)) => till.pursue(outbox, (id, Arrival::New), request).await,
+            Ok((_, None, _)) => {}
+            Err(why) => {
+                self.log(received, &why, way);
+                return self.rejected(received, &why, Form::Async);
+            }
+        }
+        nexo_cloud::ok()
+    }
+
+    /// Reads a message in the cloud form, whose key belongs to this SaleID.
+    fn read_in_cloud(&self, received: &[u8], sale_id: &str) -> Result<Arrived<'_>, NotTaken> {
+        let Envelope::Plain(message) = Envelope::read_at_terminal(received)? else {
+            return Err(NotTaken::SealedInCloud);
+        };
+        let header = message.header();
+        if header.sale_id.as_deref() != Some(sale_id) {
+            return Err(NotTaken::OtherTill);
+        }
+        if header.poi_id != self.config.poi_id {
+            return Err(NotTaken::OtherTerminal(self.config.poi_id.clone()));
+        }
+        let till = self.tills.get(sale_id).ok_or(NotTaken::NoTill)?;
+        Ok(Arrived { till, message, key: None })
     }
 
     /// Returns the answer of the till's session.
@@ -181,13 +290,16 @@ impl Nexo {
         till.seen.said("till says", || trace::line(&message));
         // `read` has refused every other message.
         let Message::Request(request) = message else {
-            return Ok(self.rejected(&received, &ReadError::Response.into()));
+            return Ok(self.rejected(&received, &ReadError::Response.into(), Form::Local));
         };
         let gone = || Problem::agent_down("the terminal is stopping; ask for the outcome with TransactionStatus");
         let (answer, answered) = oneshot::channel();
         let exchange = till.exchanges.fetch_add(1, Ordering::Relaxed);
         let request = Box::new(request);
-        till.events.send(Event::Asked { exchange, request, received, answer }).await.map_err(|_| gone())?;
+        till.events
+            .send(Event::Asked { exchange, request, arrival: Arrival::New, received, answer })
+            .await
+            .map_err(|_| gone())?;
         let mut waiting = Waiting { exchange, events: &till.events, answered: false };
         let message = answered.await.map_err(|_| gone())?;
         waiting.answered = true;
@@ -249,8 +361,9 @@ impl Nexo {
         }
     }
 
-    /// Returns the protocol's answer to a refused message.
-    fn rejected(&self, received: &[u8], why: &NotTaken) -> Answer {
+    /// Returns the protocol's answer to a refused message. In the cloud form it has status 200, because Adyen's library
+    /// reads an answer only with this status.
+    fn rejected(&self, received: &[u8], why: &NotTaken, form: Form) -> Answer {
         let unix_s = unix_s((self.now)());
         let header = header_of(received);
         let rejected = Rejected {
@@ -260,15 +373,19 @@ impl Nexo {
             device_id: NO_NUMBER,
             time_stamp: &rfc3339(unix_s),
         };
-        json(StatusCode::BAD_REQUEST, rejected.notification(why).write())
+        let status = if form == Form::Local { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+        json(status, rejected.notification(why).write())
     }
 }
 
-/// Checks whether a till can have sent the request. A web page cannot be a till.
-fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
-    if !matches!(request.uri().path(), "/nexo" | "/nexo/") {
-        return Err(Problem::not_found());
-    }
+/// Checks whether a till can have sent the request, and returns its form. A web page cannot be a till.
+fn judged(request: &Request<Incoming>, has_cloud: bool) -> Result<Form, Problem> {
+    let form = match request.uri().path() {
+        "/nexo" | "/nexo/" => Form::Local,
+        "/sync" | "/sync/" if has_cloud => Form::Sync,
+        "/async" | "/async/" if has_cloud => Form::Async,
+        _ => return Err(Problem::not_found()),
+    };
     if request.method() != Method::POST {
         return Err(Problem::of(ProblemType::MethodNotAllowed, "a till must send its messages by POST"));
     }
@@ -281,7 +398,7 @@ fn judged(request: &Request<Incoming>) -> Result<(), Problem> {
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Problem::of(ProblemType::MediaType, "send the message as application/json"));
     }
-    Ok(())
+    Ok(form)
 }
 
 fn json(status: StatusCode, body: Vec<u8>) -> Answer {
@@ -317,9 +434,10 @@ impl Serving {
             let deadline = self.session.next_deadline().filter(|at| *at < Duration::from_secs(86_400 * 365));
             let actions = tokio::select! {
                 event = self.heard.recv() => match event {
-                    Some(Event::Asked { exchange, request, received, answer }) => {
+                    Some(Event::Asked { exchange, request, arrival, received, answer }) => {
                         answers.insert(exchange, answer);
-                        let actions = self.session.asked(exchange, *request, received.to_vec(), self.time(start));
+                        let (request, now) = ((*request, arrival), self.time(start));
+                        let actions = self.session.arrived(exchange, request, received.to_vec(), now);
                         let last = self.session.last_request().map(|(category, id)| format!("{category} {id}"));
                         self.seen.commanded(last);
                         actions

@@ -65,7 +65,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     for till in &config.zvt {
         zvt.push((Arc::new(ZvtTill::new(till.clone(), now)), zvt::bind(till).await?));
     }
-    let (nexo, sessions) = Nexo::new(&config.nexo, now);
+    let (nexo, sessions) = Nexo::new(&config.nexo, &state, now)?;
     let nexo_listening = match config.nexo.listen {
         Some(address) => {
             let purpose = Purpose::nexo(config.nexo.common_name.as_deref());
@@ -93,6 +93,7 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     }
     if let Some(listening) = nexo_listening {
         tracing::info!(address = listening.url(), "listening for tills that speak nexo");
+        nexo.resume().await;
         served.spawn(listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&slots), stopped.clone()));
         for session in sessions {
             served.spawn(session.run(Arc::clone(&front.agent), stopped.clone()));

@@ -27,7 +27,7 @@ use hyper::StatusCode;
 use pos_till_api::client::Event;
 use pos_till_api::routes::encoded;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client};
+use reqwest::{Certificate, Client, RequestBuilder};
 use ring::hmac;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -99,9 +99,9 @@ struct HookStanding {
 
 /// An answer that accepts no message, or the reason why there is none.
 #[derive(Debug)]
-struct Unaccepted {
-    status: Option<StatusCode>,
-    why: String,
+pub(crate) struct Unaccepted {
+    pub(crate) status: Option<StatusCode>,
+    pub(crate) why: String,
 }
 
 /// The message, which is the same in each attempt.
@@ -115,19 +115,8 @@ impl Webhook {
     pub(crate) fn new(config: &WebhookConfig) -> Result<Self, String> {
         let said = |(wrong, remedy): (String, &str)| format!("webhook {}: {wrong}; {remedy}", config.name);
         let key = hmac::Key::new(hmac::HMAC_SHA256, &config.secret().map_err(said)?);
-        let mut client = Client::builder()
-            .user_agent(concat!("pos-front/", env!("CARGO_PKG_VERSION")))
-            .redirect(Policy::none())
-            .no_proxy()
-            .referer(false)
-            .connect_timeout(CONNECT)
-            .timeout(ANSWER)
-            .pool_max_idle_per_host(1);
-        if let Some(pem) = config.ca().map_err(said)? {
-            let unusable = |error: reqwest::Error| format!("webhook {}: ca-file: {error}", config.name);
-            client = client.tls_certs_only(Certificate::from_pem_bundle(&pem).map_err(unusable)?);
-        }
-        let client = client.build().map_err(|error| format!("webhook {}: {error}", config.name))?;
+        let ca = config.ca().map_err(said)?;
+        let client = client(ca.as_deref()).map_err(|error| format!("webhook {}: ca-file: {error}", config.name))?;
         Ok(Self { config: config.clone(), key, client, standing: Mutex::default(), testing: Default::default() })
     }
 
@@ -313,40 +302,31 @@ impl Webhook {
         let since = now();
         let is_callback = self.config.url.as_deref() != Some(to);
         self.change(|standing| standing.deliveries.begin(rfc3339(since), step, &message.id, is_callback));
-        for attempt in 1.. {
-            let Err(Unaccepted { status, why: error }) = self.send(to, message, now()).await else {
-                self.change(|standing| {
-                    standing.delivered += 1;
-                    (standing.delivered_at, standing.failing) = (Some(now()), None);
-                    standing.deliveries.tried(DeliveryOutcome::Delivered, Some(rfc3339(now())), None);
-                });
-                return;
-            };
+        let failed = |attempt: u32, Unaccepted { status, why: error }: &Unaccepted| {
             let answered = status.map(|_| rfc3339(now()));
             if attempt == 1 {
                 tracing::warn!(webhook = self.config.name, error, "an event was not accepted; it will be sent again");
             }
             self.change(|standing| {
                 standing.failing = Some((since, attempt, error.clone()));
-                standing.deliveries.tried(DeliveryOutcome::Retrying, answered, Some(&error));
+                standing.deliveries.tried(DeliveryOutcome::Retrying, answered, Some(error));
             });
-            let [random] = random();
-            let pause = pause(attempt, random);
-            if began.elapsed() + pause > self.config.give_up {
-                tracing::error!(
-                    webhook = self.config.name,
-                    error,
-                    id = message.id,
-                    "an event could not be delivered and was dropped"
-                );
-                self.change(|standing| {
-                    standing.given_up += 1;
-                    standing.deliveries.give_up();
-                });
-                return;
-            }
-            sleep(pause).await;
-        }
+        };
+        let delivered = until_accepted(began + self.config.give_up, || self.send(to, message, now()), failed).await;
+        let Err(Unaccepted { why: error, .. }) = delivered else {
+            self.change(|standing| {
+                standing.delivered += 1;
+                (standing.delivered_at, standing.failing) = (Some(now()), None);
+                standing.deliveries.tried(DeliveryOutcome::Delivered, Some(rfc3339(now())), None);
+            });
+            return;
+        };
+        let (webhook, id) = (&self.config.name, &message.id);
+        tracing::error!(webhook, error, id, "an event could not be delivered and was dropped");
+        self.change(|standing| {
+            standing.given_up += 1;
+            standing.deliveries.give_up();
+        });
     }
 
     async fn send(&self, to: &str, message: &Message, now: SystemTime) -> Result<StatusCode, Unaccepted> {
@@ -359,16 +339,57 @@ impl Webhook {
             .header("webhook-timestamp", seconds.to_string())
             .header("webhook-signature", signature(&self.key, &message.id, seconds, &message.body))
             .body(message.body.clone());
-        // The text of the error may contain the URL, which may contain a secret.
-        let unanswered = |error: reqwest::Error| Unaccepted { status: None, why: cause(&error.without_url()) };
-        let status = request.send().await.map_err(unanswered)?.status();
-        let why = match status {
-            status if status.is_success() => return Ok(status),
-            status if status.is_redirection() => format!("{status}: redirects are not followed; correct url"),
-            StatusCode::GONE => "410 Gone: the receiver wants no more events; remove the webhook".to_owned(),
-            status => status.to_string(),
-        };
-        Err(Unaccepted { status: Some(status), why })
+        accepted(request).await
+    }
+}
+
+/// Creates a client for a receiver. It accepts only this CA, or the system's CAs.
+pub(crate) fn client(ca: Option<&[u8]>) -> Result<Client, reqwest::Error> {
+    let client = Client::builder()
+        .user_agent(concat!("pos-front/", env!("CARGO_PKG_VERSION")))
+        .redirect(Policy::none())
+        .no_proxy()
+        .referer(false)
+        .connect_timeout(CONNECT)
+        .timeout(ANSWER)
+        .pool_max_idle_per_host(1);
+    match ca {
+        Some(pem) => client.tls_certs_only(Certificate::from_pem_bundle(pem)?).build(),
+        None => client.build(),
+    }
+}
+
+/// Sends a request once. Only a status of success accepts it.
+pub(crate) async fn accepted(request: RequestBuilder) -> Result<StatusCode, Unaccepted> {
+    // The text of the error may contain the URL, which may contain a secret.
+    let unanswered = |error: reqwest::Error| Unaccepted { status: None, why: cause(&error.without_url()) };
+    let status = request.send().await.map_err(unanswered)?.status();
+    let why = match status {
+        status if status.is_success() => return Ok(status),
+        status if status.is_redirection() => format!("{status}: redirects are not followed; correct url"),
+        StatusCode::GONE => "410 Gone: the receiver wants no more events; remove the webhook".to_owned(),
+        status => status.to_string(),
+    };
+    Err(Unaccepted { status: Some(status), why })
+}
+
+/// Sends a message until it is accepted, or until the next pause would end after `until`. `failed` gets each failure.
+pub(crate) async fn until_accepted<S: Future<Output = Result<StatusCode, Unaccepted>>>(
+    until: Instant,
+    send: impl Fn() -> S,
+    failed: impl Fn(u32, &Unaccepted),
+) -> Result<(), Unaccepted> {
+    let mut attempt = 1;
+    loop {
+        let Err(error) = send().await else { return Ok(()) };
+        failed(attempt, &error);
+        let [random] = random();
+        let pause = pause(attempt, random);
+        if Instant::now() + pause > until {
+            return Err(error);
+        }
+        sleep(pause).await;
+        attempt += 1;
     }
 }
 

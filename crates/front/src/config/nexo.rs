@@ -8,15 +8,22 @@ use std::path::PathBuf;
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::seal::Key;
 use pos_protocols::nexo::session::may_be_ignored;
+use zeroize::Zeroizing;
 
-use super::is_till;
 use super::section::Section;
 use super::zvt::{SUMS, Wrong, secret_line};
+use super::{ca_in, is_till};
+use crate::callbacks::CallbackAddress;
+use crate::pairing::digest_of;
 
 /// The largest number of tills, which is enough for the counters of a shop.
 const MOST: usize = 16;
 /// The greatest length of a SaleID or POIID, in characters.
 const LONGEST_NAME: usize = 128;
+/// The smallest number of characters of a key for the cloud form.
+const SHORTEST_KEY: usize = 20;
+const NEW_KEY: &str =
+    "write a key of its own for each till to a file, owned by pos-front, mode 0600; give it to the till";
 
 /// The port for tills that speak nexo.
 #[derive(Clone, Debug)]
@@ -47,6 +54,12 @@ pub(crate) struct NexoTillConfig {
     passphrase_file: Option<PathBuf>,
     key_identifier: String,
     key_version: u32,
+    /// The file with the till's key for the cloud form (`x-api-key`).
+    api_key_file: Option<PathBuf>,
+    /// The address to which the answers to `POST /async` are sent.
+    pub(crate) notify: Option<String>,
+    /// The file with the only CA that is accepted for this address.
+    notify_ca_file: Option<PathBuf>,
     /// True when the till may pay out without an earlier payment.
     pub(crate) credit: bool,
     /// True when the terminal prints the receipts. The till also gets them.
@@ -86,7 +99,8 @@ impl NexoConfig {
             }
             return all;
         };
-        let sealed = !self.plain && self.tills.iter().all(|till| till.passphrase_file.is_some());
+        let has_key = |till: &NexoTillConfig| till.passphrase_file.is_some() || till.api_key_file.is_some();
+        let sealed = !self.plain && self.tills.iter().all(has_key);
         let needs_list = listen.ip().is_unspecified() || !(listen.ip().is_loopback() || sealed);
         if self.from.is_empty() && needs_list {
             let wrong = format!("{listen} is open to everyone who can reach it");
@@ -109,6 +123,7 @@ impl NexoConfig {
             say("nexo.till".to_owned(), format!("there are {}", self.tills.len()), "write 16 at most");
         }
         let (mut tills, mut sale_ids) = (names.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
+        let mut api_keys = BTreeSet::new();
         for till in &self.tills {
             let key = format!("nexo.till {:?}", till.till);
             let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
@@ -125,8 +140,17 @@ impl NexoConfig {
                 let wrong = format!("ignore: {name:?} cannot be ignored: it changes what is paid");
                 say(key.clone(), wrong, "omit this name; reserves = true accepts authorisationType and manualCapture");
             }
-            if let Err((wrong, remedy)) = till.key() {
-                say(key, wrong, remedy);
+            match till.api_key() {
+                Ok(Some(digest)) if api_keys.contains(&digest) => {
+                    say(key.clone(), "api-key-file: another till has this key".to_owned(), NEW_KEY);
+                }
+                Ok(digest) => api_keys.extend(digest),
+                Err((wrong, remedy)) => say(key.clone(), wrong, remedy),
+            }
+            for (wrong, remedy) in
+                [till.judge_notify().err(), till.notify_ca().err(), till.key().err()].into_iter().flatten()
+            {
+                say(key.clone(), wrong, remedy);
             }
         }
         all
@@ -145,6 +169,9 @@ impl NexoTillConfig {
             passphrase_file: till.path("passphrase-file"),
             key_identifier: till.text("key-identifier").unwrap_or_default(),
             key_version: u32::try_from(version).unwrap_or(1),
+            api_key_file: till.path("api-key-file"),
+            notify: till.text("notify"),
+            notify_ca_file: till.path("notify-ca-file"),
             credit: till.flag("credit").unwrap_or(false),
             terminal_prints: receipts.unwrap_or(false),
             profile: form.unwrap_or_default(),
@@ -153,6 +180,34 @@ impl NexoTillConfig {
             ignore: till.texts("ignore").unwrap_or_default(),
             own_sums: till.word("sums", &SUMS).unwrap_or(false),
         }
+    }
+
+    /// Returns the digest of the till's key for the cloud form, if it has one.
+    pub(crate) fn api_key(&self) -> Result<Option<String>, Wrong> {
+        let Some(file) = &self.api_key_file else { return Ok(None) };
+        let key = Zeroizing::new(secret_line("api-key-file", file, NEW_KEY)?);
+        if key.len() < SHORTEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let wrong = "is not a key of at least 20 letters, digits and signs without spaces";
+            return Err((format!("api-key-file: {}: {wrong}", file.display()), NEW_KEY));
+        }
+        Ok(Some(digest_of(&key)))
+    }
+
+    fn judge_notify(&self) -> Result<(), Wrong> {
+        let Some(address) = &self.notify else {
+            let remedy = "add notify, or omit notify-ca-file";
+            let wrong = || ("notify-ca-file: there is no notify".to_owned(), remedy);
+            return self.notify_ca_file.is_none().then_some(()).ok_or_else(wrong);
+        };
+        let remedy = "write the till's own address, such as \"https://till.example/pos_adyen/notification\"";
+        CallbackAddress::read(address).map_err(|wrong| (format!("notify: {address:?} {wrong}"), remedy))?;
+        let without_key = || ("notify: the till has no api-key-file".to_owned(), "add api-key-file, or omit notify");
+        self.api_key_file.is_some().then_some(()).ok_or_else(without_key)
+    }
+
+    /// Returns the only CA that is accepted for `notify`, in PEM form.
+    pub(crate) fn notify_ca(&self) -> Result<Option<Vec<u8>>, Wrong> {
+        self.notify_ca_file.as_deref().map(|file| ca_in("notify-ca-file", file)).transpose()
     }
 
     /// Returns the key that the till shares with the terminal, if it has one.

@@ -1,0 +1,396 @@
+//! The Terminal API as Adyen's cloud speaks it, for tills that cannot reach a terminal in the shop's network, or know
+//! no other form: `POST /sync` and `POST /async` with the till's key in `x-api-key`, and messages without a seal.
+//!
+//! ```text
+//!  till ── POST /async ──▶ written to disk ──▶ the till's session ──▶ agent
+//!  till ◀── ok ────────────────┘                      │
+//!  till's server ◀── POST notify ◀── written to disk ─┘ the answer
+//! ```
+//!
+//! An answer `ok` means that the message is on disk. After a restart, the front asks its session again: a message is
+//! carried out once, so this gives its outcome. The front does so before it accepts connections. Therefore no status
+//! says that a message is unknown which is then carried out. A payment that did not begin within [`LATE`] does not
+//! begin, because the customer may be gone.
+//!
+//! The answer goes to the one address that a person configured for the till. It is sent until a status of success
+//! accepts it, or until [`GIVE_UP`]. Answers to one till are sent one by one, in the order in which they came.
+//!
+//! Only the fields that the terminal reads are on disk, in base64. A message with a refused field, such as card data,
+//! is refused before it is written.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use hyper::{HeaderMap, Response, StatusCode};
+use pos_protocols::nexo::envelope::{Envelope, Message};
+use pos_protocols::nexo::request::{Request, RequestBody};
+use pos_protocols::nexo::session::{Arrival, leaves_open};
+use pos_protocols::nexo::trace;
+use reqwest::Client;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, sleep};
+
+use crate::attempts::Attempts;
+use crate::config::nexo::{NexoConfig, NexoTillConfig};
+use crate::control::unix_s;
+use crate::guard::Way;
+use crate::nexo::{Event, MOST_WAITING, NexoTill};
+use crate::pairing::digest_of;
+use crate::problem::{Answer, whole};
+use crate::state::{StateError, StateFolder};
+use crate::webhooks::{Unaccepted, accepted, client, until_accepted};
+
+/// The header with the till's key.
+pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+/// The longest key in bytes, as for the other headers that the front reads.
+const LONGEST_KEY: usize = crate::forward::LONGEST_HEADER;
+/// The limit on wrong keys from one address. It allows for the mistakes of a person who types the key.
+const WRONG_KEYS: (u32, Duration) = (20, Duration::from_secs(60));
+/// The largest number of messages of one till that wait for an answer, or whose answer waits for the till. Their file
+/// is written whole: 16 payments with their receipts are about 250 kB. After a restart, they all fit into the session's
+/// queue.
+const MOST: usize = MOST_WAITING;
+/// The largest message in bytes. A payment has less than 5 kB.
+pub(crate) const MOST_MESSAGE: usize = 16 * 1024;
+/// The age from which on a message begins nothing. Adyen's tills wait for two minutes.
+const LATE: Duration = Duration::from_secs(120);
+/// The time for which an answer is sent, and for which an unknown outcome is asked for.
+const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
+/// The pause before the front asks for an outcome again.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+
+/// The form of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// `/nexo`: the terminal in the shop's network.
+    Local,
+    /// `/sync`: the cloud, which answers when the outcome is known.
+    Sync,
+    /// `/async`: the cloud, which answers immediately.
+    Async,
+}
+
+/// The keys of all tills.
+pub(crate) struct ApiKeys {
+    /// SaleIDs by the digests of their keys.
+    keys: Vec<(String, String)>,
+    wrong: Mutex<Attempts>,
+}
+
+impl ApiKeys {
+    pub(crate) fn of(config: &NexoConfig) -> Self {
+        // The check of the configuration has already read the keys.
+        let key = |till: &NexoTillConfig| Some((till.api_key().ok().flatten()?, till.sale_id.clone()));
+        let keys = config.tills.iter().filter_map(key).collect();
+        Self { keys, wrong: Mutex::new(Attempts::new(WRONG_KEYS.0, WRONG_KEYS.1)) }
+    }
+
+    /// Checks whether any till uses the cloud form.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns the SaleID to which the key of a request belongs. The refusal is a text with status 401, also after too
+    /// many wrong keys: Odoo shows the text of this status, and takes any other answer for a payment in progress.
+    pub(crate) fn sale_id(&self, headers: &HeaderMap, way: Way) -> Result<&str, Box<Answer>> {
+        let mut given = headers.get_all(API_KEY).iter();
+        let key =
+            given.next().map(HeaderValue::as_bytes).filter(|key| key.len() <= LONGEST_KEY && given.next().is_none());
+        let Some(key) = key.and_then(|key| str::from_utf8(key).ok()) else {
+            let why = "x-api-key: send this header once, with the key in api-key-file of the till's [[nexo.till]]";
+            return Err(Box::new(unauthorized(why)));
+        };
+        let digest = digest_of(key);
+        let same = |known: &String| bool::from(known.as_bytes().ct_eq(digest.as_bytes()));
+        // All keys are compared, so the time does not reveal which one fits.
+        let found = self.keys.iter().filter(|(known, _)| same(known)).last();
+        found.map(|(_, sale_id)| sale_id.as_str()).ok_or_else(|| Box::new(self.wrong(way)))
+    }
+
+    /// Counts a wrong key for its address, and returns the refusal.
+    fn wrong(&self, way: Way) -> Answer {
+        let (now, whence) = (Instant::now(), way.whence());
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(left) = wrong.must_wait(whence, now) {
+            let seconds = left.as_secs().max(1);
+            let mut answer =
+                unauthorized(&format!("x-api-key: too many wrong keys from this address; wait {seconds} s"));
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+            return answer;
+        }
+        wrong.count(whence, now);
+        tracing::warn!(from = %way.peer, "a till's message was refused: no till has its x-api-key");
+        unauthorized("x-api-key: unknown at this terminal; compare it with api-key-file in front.toml")
+    }
+}
+
+fn unauthorized(why: &str) -> Answer {
+    let mut answer = text(why);
+    *answer.status_mut() = StatusCode::UNAUTHORIZED;
+    answer
+}
+
+/// Creates the answer to a message that is on disk.
+pub(crate) fn ok() -> Answer {
+    text("ok")
+}
+
+fn text(text: &str) -> Answer {
+    let mut answer = Response::new(whole(text.to_owned()));
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    answer
+}
+
+/// The reason why a message is not accepted. Nothing of it was begun.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotKept {
+    /// The queue is full.
+    #[error("{MOST} messages of this till wait for their outcome; wait for it, or ask for it by TransactionStatus")]
+    Full,
+    /// The message is too large for the queue.
+    #[error("the message is larger than {MOST_MESSAGE} bytes; send it to /sync")]
+    TooLarge,
+    /// The terminal refuses a field, which may contain card data.
+    #[error("{0}: this terminal does not support it; omit it")]
+    Field(String),
+    /// The state folder cannot be written.
+    #[error("the terminal cannot write its state; nothing was begun")]
+    Unwritten(#[source] StateError),
+}
+
+/// A message of the queue, with its answer when it has one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Kept {
+    /// The time of the message, in seconds since 1970.
+    at: u64,
+    /// The message, in base64.
+    message: String,
+    /// The place of the answer among the answers, and its text in base64.
+    answer: Option<(u64, String)>,
+}
+
+/// The messages of one till on `/async`, and the way of their answers.
+pub(crate) struct Outbox {
+    till: String,
+    /// The till's address with the client for it.
+    notify: Option<(String, Client)>,
+    state: StateFolder,
+    file: String,
+    now: fn() -> SystemTime,
+    kept: Mutex<BTreeMap<u64, Kept>>,
+    /// The number of the next message. No number is used again while the front runs.
+    next: AtomicU64,
+    answered: Notify,
+}
+
+impl Outbox {
+    /// Reads the queue from the state folder. If it cannot be read, the front must not forget it silently.
+    pub(crate) fn restored(
+        config: &NexoTillConfig,
+        state: &StateFolder,
+        now: fn() -> SystemTime,
+    ) -> Result<Self, String> {
+        let till = &config.till;
+        let ca = config.notify_ca().map_err(|(wrong, remedy)| format!("nexo.till {till:?}: {wrong}; {remedy}"))?;
+        let notify = config.notify.clone().map(|to| Ok((to, client(ca.as_deref())?))).transpose();
+        let notify = notify.map_err(|error: reqwest::Error| format!("nexo.till {till:?}: notify-ca-file: {error}"))?;
+        let file = format!("nexo-async-{till}.json");
+        let kept: BTreeMap<u64, Kept> = state.read(&file).map_err(|error| error.to_string())?.unwrap_or_default();
+        let next = AtomicU64::new(kept.keys().next_back().map_or(0, |last| last + 1));
+        let (till, state, kept) = (till.clone(), state.clone(), Mutex::new(kept));
+        Ok(Self { till, notify, state, file, now, kept, next, answered: Notify::new() })
+    }
+
+    /// Writes a message. Returns its number, or `None` if the same message is there already.
+    pub(crate) fn keep(&self, request: &Request) -> Result<Option<u64>, NotKept> {
+        let refused = match &request.body {
+            RequestBody::Payment(payment) => &payment.refused,
+            RequestBody::Reversal(reversal) => &reversal.refused,
+            _ => &None,
+        };
+        if let Some(field) = refused {
+            return Err(NotKept::Field(field.clone()));
+        }
+        let message = Message::Request(request.clone()).write();
+        if message.len() > MOST_MESSAGE {
+            return Err(NotKept::TooLarge);
+        }
+        let message = STANDARD.encode(message);
+        let mut kept = self.kept();
+        if kept.values().any(|one| one.message == message) {
+            return Ok(None);
+        }
+        let mut next = kept.clone();
+        if next.len() >= MOST {
+            let first = next.iter().filter_map(|(id, one)| Some((one.answer.as_ref()?.0, *id))).min();
+            let (_, first) = first.ok_or(NotKept::Full)?;
+            tracing::error!(till = self.till, "an answer could not be delivered and was dropped: too many wait");
+            next.remove(&first);
+        }
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        next.insert(id, Kept { at: unix_s((self.now)()), message, answer: None });
+        self.state.write(&self.file, &next).map_err(|error| {
+            tracing::error!(%error, till = self.till, "a message could not be written and was refused");
+            NotKept::Unwritten(error)
+        })?;
+        *kept = next;
+        Ok(Some(id))
+    }
+
+    /// Returns the messages without an answer, in order.
+    fn open(&self) -> Vec<(u64, Vec<u8>)> {
+        let kept = self.kept();
+        let open = kept.iter().filter(|(_, one)| one.answer.is_none());
+        open.map(|(id, one)| (*id, STANDARD.decode(&one.message).unwrap_or_default())).collect()
+    }
+
+    /// Returns how a message comes to the session after an interruption. A clock that was set back makes it late too.
+    fn arrival(&self, id: u64) -> Arrival {
+        match self.age(id) {
+            Some(age) if age <= LATE => Arrival::Again,
+            _ => Arrival::Late,
+        }
+    }
+
+    fn age(&self, id: u64) -> Option<Duration> {
+        let at = self.kept().get(&id)?.at;
+        unix_s((self.now)()).checked_sub(at).map(Duration::from_secs)
+    }
+
+    /// Takes the answer to a message. A message without an answer, such as an abort, is done.
+    fn answer(&self, id: u64, answer: Option<&Message>) {
+        let mut kept = self.kept();
+        let order = kept.values().filter_map(|one| Some(one.answer.as_ref()?.0)).max().map_or(0, |last| last + 1);
+        match (answer.filter(|_| self.notify.is_some()), kept.get_mut(&id)) {
+            (Some(answer), Some(one)) => one.answer = Some((order, STANDARD.encode(answer.write()))),
+            (None, Some(_)) => drop(kept.remove(&id)),
+            (_, None) => return,
+        }
+        self.rewrite(&kept);
+        drop(kept);
+        self.answered.notify_one();
+    }
+
+    fn rewrite(&self, kept: &BTreeMap<u64, Kept>) {
+        if let Err(error) = self.state.write(&self.file, kept) {
+            tracing::error!(%error, till = self.till, "an answer could not be saved: after a restart, it is sent again");
+        }
+    }
+
+    /// Returns the first answer in order.
+    fn first(&self) -> Option<(u64, Vec<u8>)> {
+        let kept = self.kept();
+        let answers = kept.iter().filter_map(|(id, one)| Some((one.answer.as_ref()?, *id)));
+        let ((_, answer), id) = answers.min_by_key(|((order, _), _)| *order)?;
+        Some((id, STANDARD.decode(answer).unwrap_or_default()))
+    }
+
+    /// Sends the answers to the till's address. Never returns.
+    pub(crate) async fn run(self: Arc<Self>) {
+        let Some((to, client)) = &self.notify else { return };
+        loop {
+            let Some((id, body)) = self.first() else {
+                self.answered.notified().await;
+                continue;
+            };
+            let till = &self.till;
+            let send = || accepted(client.post(to).header(CONTENT_TYPE, "application/json").body(body.clone()));
+            let failed = |attempt: u32, error: &Unaccepted| {
+                if attempt == 1 {
+                    tracing::warn!(till, error = error.why, "an answer was not accepted; it will be sent again");
+                }
+            };
+            if let Err(error) = until_accepted(Instant::now() + GIVE_UP, send, failed).await {
+                tracing::error!(till, error = error.why, "an answer could not be delivered and was dropped");
+            }
+            let mut kept = self.kept();
+            kept.remove(&id);
+            self.rewrite(&kept);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<u64, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl NexoTill {
+    /// Gives the messages from before a restart to the session. When this returns, the session knows all of them.
+    pub(crate) async fn resume(&self, outbox: &Arc<Outbox>) {
+        for (id, message) in outbox.open() {
+            let Ok(Envelope::Plain(Message::Request(request))) = Envelope::read_at_terminal(&message) else {
+                tracing::error!(
+                    till = self.seen.till,
+                    "a message from before the restart cannot be read; it is dropped"
+                );
+                outbox.answer(id, None);
+                continue;
+            };
+            tracing::info!(till = self.seen.till, "asks for the outcome of a message from before the restart");
+            self.pursue(outbox, (id, outbox.arrival(id)), request).await;
+        }
+    }
+
+    /// Gives a message to the session, and its answer to the outbox. When this returns, the session knows the message.
+    /// Its way does not depend on the till's connection.
+    pub(crate) async fn pursue(&self, outbox: &Arc<Outbox>, (id, arrival): (u64, Arrival), request: Request) {
+        let (told, known) = oneshot::channel();
+        let pursued = Pursued { outbox: Arc::clone(outbox), events: self.events.clone(), id, request };
+        let exchanges = Arc::clone(&self.exchanges);
+        let seen = Arc::clone(&self.seen);
+        tokio::spawn(async move {
+            let next = || exchanges.fetch_add(1, Ordering::Relaxed);
+            let Some(answer) = pursued.until_answered(arrival, told, next).await else { return };
+            if let Some(answer) = &answer {
+                seen.said("is told ", || trace::line(answer));
+            }
+            pursued.outbox.answer(id, answer.as_ref());
+        });
+        // An error means that the front is stopping. The message is on disk.
+        let _ = known.await;
+    }
+}
+
+/// A message on its way to its answer.
+struct Pursued {
+    outbox: Arc<Outbox>,
+    events: mpsc::Sender<Event>,
+    id: u64,
+    request: Request,
+}
+
+impl Pursued {
+    /// Asks the session until it has an answer of the terminal's program. Returns `None` if the front is stopping.
+    async fn until_answered(
+        &self,
+        mut arrival: Arrival,
+        told: oneshot::Sender<()>,
+        next: impl Fn() -> u32,
+    ) -> Option<Option<Message>> {
+        let mut told = Some(told);
+        loop {
+            let (answer, answered) = oneshot::channel();
+            let received = Message::Request(self.request.clone()).write().into();
+            let (exchange, request) = (next(), Box::new(self.request.clone()));
+            self.events.send(Event::Asked { exchange, request, arrival, received, answer }).await.ok()?;
+            if let Some(told) = told.take() {
+                let _ = told.send(());
+            }
+            let message = answered.await.ok()?;
+            let is_open = message.as_ref().is_some_and(leaves_open);
+            if !is_open || self.outbox.age(self.id).is_none_or(|age| age > GIVE_UP) {
+                return Some(message);
+            }
+            sleep(ASK_AGAIN).await;
+            // Meanwhile a status may have said that the message is unknown, so it must not begin any more.
+            arrival = Arrival::Late;
+        }
+    }
+}
