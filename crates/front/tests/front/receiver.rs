@@ -44,7 +44,12 @@ pub(crate) struct Receiver {
 
 impl Receiver {
     pub(crate) async fn begin(mood: Mood) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::begin_at(0, mood).await
+    }
+
+    /// Begins at this port.
+    pub(crate) async fn begin_at(port: u16, mood: Mood) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let (sender, deliveries) = watch::channel(Vec::new());
         let (mood, sender) = (Arc::new(Mutex::new(mood)), Arc::new(sender));

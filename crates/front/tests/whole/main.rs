@@ -7,6 +7,7 @@
 mod crowds;
 mod memory;
 mod nexo;
+mod nexo_cloud;
 #[path = "../front/process.rs"]
 mod process;
 mod receipts;

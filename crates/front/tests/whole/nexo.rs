@@ -24,7 +24,7 @@ use crate::zvt::{begun, free_port, front_user};
 use crate::{PATIENCE, shop_changed, shows, tap};
 
 /// Starts a shop whose agent lets the front act for two tills.
-async fn shop() -> (Shop, oneshot::Sender<()>) {
+pub(crate) async fn shop() -> (Shop, oneshot::Sender<()>) {
     let uid = front_user().0;
     let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"nexo-1\", \"nexo-2\"]\n\n[journal]");
     shop_changed(vec![("[journal]".to_owned(), peer)]).await
@@ -140,7 +140,7 @@ impl Till {
     }
 }
 
-fn payment(kind: &str, amount: &str, transaction: &str, more: Value) -> Value {
+pub(crate) fn payment(kind: &str, amount: &str, transaction: &str, more: Value) -> Value {
     let amount: Value = serde_json::from_str(amount).unwrap();
     let mut of_payment = json!({ "AmountsReq": { "Currency": "EUR", "RequestedAmount": amount } });
     of_payment.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -150,20 +150,20 @@ fn payment(kind: &str, amount: &str, transaction: &str, more: Value) -> Value {
     })
 }
 
-fn original(response: &Value) -> Value {
+pub(crate) fn original(response: &Value) -> Value {
     json!({ "POITransactionID": response["POIData"]["POITransactionID"] })
 }
 
-fn result(response: &Value) -> (String, String) {
+pub(crate) fn result(response: &Value) -> (String, String) {
     let word = |name: &str| response["Response"][name].as_str().unwrap_or_default().to_owned();
     (word("Result"), word("ErrorCondition"))
 }
 
-fn failure(condition: &str) -> (String, String) {
+pub(crate) fn failure(condition: &str) -> (String, String) {
     ("Failure".to_owned(), condition.to_owned())
 }
 
-fn success() -> (String, String) {
+pub(crate) fn success() -> (String, String) {
     ("Success".to_owned(), String::new())
 }
 
@@ -171,7 +171,7 @@ fn entries(shop: &Shop, kind: Kind, state: State) -> usize {
     shop.gateway.ledger().entries().iter().filter(|entry| entry.kind == kind && entry.state == state).count()
 }
 
-fn rejected(answer: &Value) -> String {
+pub(crate) fn rejected(answer: &Value) -> String {
     let event = &answer["EventNotification"];
     assert_eq!(event["EventToNotify"], "Reject", "{answer}");
     event["EventDetails"].as_str().unwrap().replace("%20", " ")
