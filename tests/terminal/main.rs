@@ -52,6 +52,7 @@ mod journal_gone;
 mod link;
 mod nexo;
 mod nexo_again;
+mod nexo_cloud;
 mod old_copy;
 mod on_demand;
 mod one_round_trip;

@@ -52,6 +52,11 @@ fn config(folder: &Path, port: u16, notify: &str) -> String {
 }
 
 async fn front(shop: &Shop, port: u16, receiver: &str) -> Running {
+    again(prepared(shop).await, port, receiver).await
+}
+
+/// Returns a folder for the front, which may use the agent's socket.
+async fn prepared(shop: &Shop) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
     while !shop.socket().exists() {
@@ -61,7 +66,7 @@ async fn front(shop: &Shop, port: u16, receiver: &str) -> Running {
         std::fs::set_permissions(shop.folder(), Permissions::from_mode(0o711)).unwrap();
         std::fs::set_permissions(shop.socket(), Permissions::from_mode(0o666)).unwrap();
     }
-    again(folder, port, receiver).await
+    folder
 }
 
 /// Starts the front in a folder that another one may have left.
@@ -599,4 +604,45 @@ async fn whatever_else_a_till_sends_has_a_documented_answer_and_begins_nothing()
     // The key does not open the local form, which still asks for this board or a seal.
     assert!(shop.gateway.ledger().entries().is_empty() && receiver.deliveries.borrow().is_empty());
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+#[ignore = "needs npm's packages: bash tests/clients/run"]
+async fn a_till_made_of_adyens_library_works_unmodified_in_the_cloud_form() {
+    let program = std::env::var("POS_TERMINAL_API_CLOUD").expect("POS_TERMINAL_API_CLOUD names cloud.js");
+    let (shop, _stop) = shop().await;
+    let (port, at) = (free_port(), free_port());
+    // The till's server has a certificate of its own.
+    let certified = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let server_key = write("server-key.pem", certified.signing_key.serialize_pem());
+    let server_certificate = write("server.pem", certified.cert.pem());
+    // The front may run as another user.
+    std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let own = prepared(&shop).await;
+    let plain = config(own.path(), port, &format!("https://127.0.0.1:{at}/notify"));
+    let second = "\n\n[[nexo.till]]\ntill = \"nexo-2\"";
+    let text = plain.replacen(second, &format!("\nnotify-ca-file = {server_certificate:?}{second}"), 1);
+    let front = begun(own, &text).await;
+    let ca = folder.path().join("ca.pem");
+    std::fs::write(&ca, front.verb(&["certificate", "--pem"]).stdout).unwrap();
+    let mut client = tokio::process::Command::new("node");
+    let client = client.arg(program).arg(format!("https://127.0.0.1:{port}")).arg(front.folder.path().join("key-0"));
+    let client = client.arg("Till 1").arg(&server_key).arg(&server_certificate).arg(at.to_string());
+    let client = client.env("NODE_EXTRA_CA_CERTS", &ca).kill_on_drop(true).status();
+    let taps = async {
+        tap(&shop).await;
+        while charged(&shop) == 0 {
+            tokio::task::yield_now().await;
+        }
+        tap(&shop).await;
+    };
+    let (status, ()) = timeout(PATIENCE, async { tokio::join!(client, taps) }).await.expect("it ends");
+    assert!(status.unwrap().success());
+    assert_eq!(charged(&shop), 2);
 }

@@ -1,6 +1,8 @@
 //! A nexo till in the world: the real session of `pos-front` without a connection. The session exists while the board
 //! has power, and loses its state when the power goes. The till's final knowledge is compared with the bank's ledger.
 
+pub mod cloud;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
