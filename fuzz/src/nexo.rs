@@ -9,9 +9,9 @@ use std::time::Duration;
 use pos_protocols::nexo::envelope::{Envelope, Message, header_of};
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::seal::Key;
-use pos_protocols::nexo::session::{Action, Exchange, Now, Session, Settings};
+use pos_protocols::nexo::session::{Action, Arrival, Exchange, Now, Session, Settings, leaves_open};
 use pos_protocols::nexo::trace;
-use pos_till_api::Said;
+use pos_till_api::{Ask, Begin, Said};
 
 /// The key of the public sample message. Its derivation takes 4000 rounds.
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::derive("mypassphrase", "mykey", 1).expect("a passphrase and a name"));
@@ -49,12 +49,17 @@ pub fn holds(bytes: &[u8]) {
         let Message::Request(request) = message else { continue };
         exchanges += 1;
         let now = |asked: usize| Now { steady: Duration::from_secs(asked as u64), unix_s: 1_795_430_096 };
-        let mut to_do = VecDeque::from(session.asked(exchanges, request, line.to_vec(), now(asked)));
+        // Some messages come back after an interruption.
+        let arrival = [Arrival::New, Arrival::New, Arrival::Again, Arrival::Late][exchanges as usize % 4];
+        let mut to_do = VecDeque::from(session.arrived(exchanges, (request, arrival), line.to_vec(), now(asked)));
         let mut answered = false;
         while let Some(action) = to_do.pop_front() {
             match action {
                 Action::Ask { ticket, ask } if asked < MOST_ASKED => {
                     asked += 1;
+                    if let Ask::Begin(begin) = &ask {
+                        fits(begin);
+                    }
                     let said = lines.pop_front().map_or(Said::NoAnswer { may_be_done: true }, |line| {
                         let (status, body) = line
                             .split_first_chunk()
@@ -73,6 +78,7 @@ pub fn holds(bytes: &[u8]) {
                     answered |= exchange == exchanges;
                     if let Some(message) = message {
                         round(&message);
+                        let _ = leaves_open(&message);
                     }
                 }
             }
@@ -83,6 +89,15 @@ pub fn holds(bytes: &[u8]) {
     (1..=exchanges).for_each(|exchange: Exchange| {
         session.gone(exchange);
     });
+}
+
+/// Checks that the agent accepts the data that it is to store for the till, including the till's own texts.
+fn fits(begin: &Begin) {
+    assert!(begin.till_data.len() <= 16, "{:?}", begin.till_data);
+    // A ServiceID or a transaction number may be longer; the agent refuses it by name.
+    for (name, text) in begin.till_data.iter().filter(|(name, _)| name.starts_with("Metadata")) {
+        assert!(text.len() <= 128 && text.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{name}: {text}");
+    }
 }
 
 /// Checks that a message can be written and read again, and sealed and opened.

@@ -14,8 +14,8 @@
 //! for the routes of the agent's interface, and `pos-daemon` for reading secret files. The process with the gateway's
 //! token, the reader and the journal therefore has no parser, TLS server or cookie that faces a network. The agent
 //! treats the front like any other client. The agent's configuration gives the front's user its tills and rights. The
-//! front keeps no data about money and may be killed at any time. Its state consists of the certificate, the paired
-//! tills and the positions of the webhooks.
+//! front may be killed at any time. Its state consists of the certificate, the paired tills, the positions of the
+//! webhooks, and nexo messages that wait for their outcome.
 //!
 //! | file | content |
 //! |---|---|

@@ -58,7 +58,7 @@ const WRONG_KEYS: (u32, Duration) = (20, Duration::from_secs(60));
 /// queue.
 const MOST: usize = MOST_WAITING;
 /// The largest message in bytes. A payment has less than 5 kB.
-pub(crate) const MOST_MESSAGE: usize = 16 * 1024;
+pub(crate) const MOST_MESSAGE: usize = 8 * 1024;
 /// The age from which on a message begins nothing. Adyen's tills wait for two minutes.
 const LATE: Duration = Duration::from_secs(120);
 /// The time for which an answer is sent, and for which an unknown outcome is asked for.
@@ -392,5 +392,101 @@ impl Pursued {
             // Meanwhile a status may have said that the message is unknown, so it must not begin any more.
             arrival = Arrival::Late;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pos_protocols::nexo::shared::Outcome;
+
+    use super::*;
+
+    fn at(seconds: u64) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_430_096 + seconds)
+    }
+
+    fn outbox(state: &StateFolder, notify: bool, now: fn() -> SystemTime) -> Outbox {
+        // Another test may have installed the provider first.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let notify = if notify { "notify = \"https://till.example/\"\n" } else { "" };
+        Outbox::restored(&NexoTillConfig::of(&format!("till = \"t\"\nsale-id = \"Till\"\n{notify}")), state, now)
+            .unwrap()
+    }
+
+    fn payment(id: &str) -> Request {
+        let text = format!(
+            r#"{{"SaleToPOIRequest":{{"MessageHeader":{{"MessageClass":"Service","MessageCategory":"Payment",
+            "MessageType":"Request","ServiceID":"{id}","SaleID":"Till","POIID":"A"}},"PaymentRequest":{{"Unknown":
+            "4111111111111111","SaleData":{{"SaleTransactionID":{{"TransactionID":"1","TimeStamp":"t"}}}},
+            "PaymentTransaction":{{"AmountsReq":{{"Currency":"EUR","RequestedAmount":5}}}}}}}}}}"#
+        );
+        match Envelope::read_at_terminal(text.as_bytes()) {
+            Ok(Envelope::Plain(Message::Request(request))) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn answered(request: &Request) -> Message {
+        let body = request.body.answered(Outcome::success()).unwrap();
+        Message::Response(pos_protocols::nexo::response::Response { header: request.header.response(), body })
+    }
+
+    #[test]
+    fn a_message_is_on_disk_when_it_is_accepted_and_gone_when_its_answer_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let one = outbox(&state, true, || at(0));
+        let id = one.keep(&payment("1")).unwrap().unwrap();
+        assert_eq!(one.keep(&payment("1")).unwrap(), None, "it is there already");
+        let other = one.keep(&payment("2")).unwrap().unwrap();
+        let file = std::fs::read_to_string(folder.path().join("nexo-async-t.json")).unwrap();
+        assert!(!file.contains("4111"), "only fields that the terminal reads: {file}");
+        // After `kill -9`, both are asked for again, in order.
+        let again = outbox(&state, true, || at(120));
+        let open = again.open();
+        assert_eq!(open.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [id, other]);
+        let Ok(Envelope::Plain(read)) = Envelope::read_at_terminal(&open[0].1) else { panic!("{open:?}") };
+        assert_eq!(read, Message::Request(payment("1")));
+        assert_eq!(again.arrival(id), Arrival::Again);
+        assert_eq!(outbox(&state, true, || at(121)).arrival(id), Arrival::Late);
+        assert_eq!(
+            outbox(&state, true, || SystemTime::UNIX_EPOCH).arrival(id),
+            Arrival::Late,
+            "a clock without a time"
+        );
+        // An answer is on disk too, and keeps its place.
+        again.answer(other, Some(&answered(&payment("2"))));
+        again.answer(id, Some(&answered(&payment("1"))));
+        let later = outbox(&state, true, || at(9999));
+        assert!(later.open().is_empty());
+        assert_eq!(later.first(), Some((other, answered(&payment("2")).write())));
+        assert_ne!(later.keep(&payment("3")).unwrap(), Some(id), "no number is used twice");
+        // Without an address, an answer ends the message. So does an abort, which has no answer.
+        let silent = outbox(&state, false, || at(0));
+        let id = silent.keep(&payment("4")).unwrap().unwrap();
+        silent.answer(id, Some(&answered(&payment("4"))));
+        assert!(silent.kept().get(&id).is_none());
+    }
+
+    #[test]
+    fn a_queue_without_answers_accepts_no_more_and_an_answer_makes_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let one = outbox(&state, true, || at(0));
+        for n in 0..MOST {
+            one.keep(&payment(&n.to_string())).unwrap().unwrap();
+        }
+        assert!(matches!(one.keep(&payment("x")), Err(NotKept::Full)));
+        one.answer(7, Some(&answered(&payment("7"))));
+        one.keep(&payment("x")).unwrap().unwrap();
+        assert!(one.kept().get(&7).is_none() && one.kept().len() == MOST);
+        // The last number is not given again, although its message is gone.
+        let last = *one.kept().keys().next_back().unwrap();
+        one.answer(last, None);
+        assert_eq!(one.keep(&payment("y")).unwrap(), Some(last + 1));
+        // A folder that cannot be written accepts nothing.
+        one.answer(0, None);
+        std::fs::remove_dir_all(folder.path()).unwrap();
+        assert!(matches!(one.keep(&payment("z")), Err(NotKept::Unwritten(_))));
     }
 }

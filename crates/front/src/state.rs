@@ -1,9 +1,9 @@
 //! The state folder contains small files that only the front's user can open. After a power cut, each file is complete,
 //! in its earlier or its new version.
 //!
-//! The folder holds no data about money. Its main content is the certificate, the digests of paired tills' tokens, and
-//! the position of each webhook. A lost certificate is created again. If the tokens are lost, the tills must be paired
-//! again.
+//! The folder holds no record of money. Its main content is the certificate, the digests of paired tills' tokens, the
+//! position of each webhook, and the nexo messages that wait for their outcome. A lost certificate is created again. If
+//! the tokens are lost, the tills must be paired again. If the messages are lost, the tills must ask for the outcomes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};

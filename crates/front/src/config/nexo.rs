@@ -236,3 +236,70 @@ fn is_common_name(name: &str) -> bool {
             .split('.')
             .all(|label| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
 }
+
+#[cfg(test)]
+impl NexoTillConfig {
+    /// Reads one till for a test.
+    pub(crate) fn of(text: &str) -> Self {
+        let (mut table, mut faults) = (text.parse().unwrap(), Vec::new());
+        Self::read(&mut Section { prefix: String::new(), table: &mut table, faults: &mut faults })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// Returns the faults of a port on a network with one till for each of these texts.
+    fn faults(tills: &[String]) -> Vec<String> {
+        let tills = tills
+            .iter()
+            .enumerate()
+            .map(|(n, more)| NexoTillConfig::of(&format!("till = \"t-{n}\"\nsale-id = \"Till {n}\"\n{more}")));
+        let config = NexoConfig {
+            listen: Some("192.0.2.1:8443".parse().unwrap()),
+            from: Vec::new(),
+            poi_id: "A".to_owned(),
+            common_name: None,
+            plain: false,
+            tills: tills.collect(),
+        };
+        config.judge(&[]).into_iter().map(|(key, (wrong, remedy))| format!("{key}: {wrong}; {remedy}")).collect()
+    }
+
+    #[test]
+    fn a_till_in_the_cloud_form_has_a_key_of_its_own_and_an_address_that_a_person_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str, mode| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            format!("api-key-file = {file:?}\n")
+        };
+        let (one, two) = (file("1", "AQEnhmfuXNWTK0Qc+iSE\n", 0o600), file("2", "AQEvhmfxLI3MaBFLw0m/n3Q5\n", 0o600));
+        let hook = "notify = \"https://till.example/pos_adyen/notification\"\n";
+        assert_eq!(faults(&[one.clone(), format!("{two}{hook}")]), [""; 0]);
+        for (text, said) in [
+            (file("3", "AQEnhmfuXNWTK0Qc+iS\n", 0o600), "at least 20"),
+            (file("4", "AQEnhmfuXNWTK0Qc iSE4\n", 0o600), "without spaces"),
+            (file("5", "AQEnhmfuXNWTK0Qc+iSE4\n", 0o644), "other users may open it"),
+            (format!("api-key-file = {:?}", folder.path().join("none")), "api-key-file: "),
+            (format!("{one}notify = \"http://till.example/\""), "notify: \"http://till.example/\" needs https"),
+            (format!("{one}notify = \"https://a@till.example/\""), "user name"),
+            (format!("{one}{hook}notify-ca-file = \"/nowhere\""), "notify-ca-file: /nowhere"),
+            (format!("{one}notify-ca-file = \"/nowhere\""), "there is no notify"),
+        ] {
+            let all = faults(&[text.clone()]);
+            assert!(all.iter().any(|fault| fault.contains(said)), "{text}: {all:?}");
+        }
+        let all = faults(&[one.clone(), one]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].contains("another till has this key"), "{all:?}");
+        // Without a key, everyone who reaches the port could pay.
+        let all = faults(&[two, hook.to_owned()]);
+        assert!(all.iter().any(|fault| fault.contains("is open to everyone")), "{all:?}");
+        assert!(all.iter().any(|fault| fault.contains("notify: the till has no api-key-file")), "{all:?}");
+    }
+}
