@@ -18,6 +18,7 @@ use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use pos_protocols::clock::rfc3339;
 use pos_protocols::nexo::envelope::{Envelope, MAX_MESSAGE, Message, Opened, ReadError, header_of};
+use pos_protocols::nexo::header::Header;
 use pos_protocols::nexo::reject::Rejected;
 use pos_protocols::nexo::request::Request as Asked;
 use pos_protocols::nexo::seal::{BlobError, Key};
@@ -272,13 +273,7 @@ impl Nexo {
         let Envelope::Plain(message) = Envelope::read_at_terminal(received)? else {
             return Err(NotTaken::SealedInCloud);
         };
-        let header = message.header();
-        if header.sale_id.as_deref() != Some(sale_id) {
-            return Err(NotTaken::OtherTill);
-        }
-        if header.poi_id != self.config.poi_id {
-            return Err(NotTaken::OtherTerminal(self.config.poi_id.clone()));
-        }
+        belongs(message.header(), sale_id, &self.config.poi_id)?;
         let till = self.tills.get(sale_id).ok_or(NotTaken::NoTill)?;
         Ok(Arrived { till, message, key: None })
     }
@@ -375,6 +370,15 @@ impl Nexo {
         };
         let status = if form == Form::Local { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         json(status, rejected.notification(why).write())
+    }
+}
+
+/// Checks whether a message is from the till to which its key belongs, and for this terminal.
+fn belongs(header: &Header, sale_id: &str, poi_id: &str) -> Result<(), NotTaken> {
+    match () {
+        () if header.sale_id.as_deref() != Some(sale_id) => Err(NotTaken::OtherTill),
+        () if header.poi_id != poi_id => Err(NotTaken::OtherTerminal(poi_id.to_owned())),
+        () => Ok(()),
     }
 }
 
@@ -486,5 +490,26 @@ impl Serving {
 
     fn time(&self, start: Instant) -> Now {
         Now { steady: start.elapsed(), unix_s: unix_s((self.now)()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pos_protocols::nexo::enums::Category;
+
+    use super::*;
+
+    #[test]
+    fn a_key_opens_its_own_till_at_this_terminal_and_no_other() {
+        let header = Header::request(Category::Payment, "1", "Till 1", "A-1");
+        assert!(belongs(&header, "Till 1", "A-1").is_ok());
+        for (sale_id, poi_id, why) in
+            [("Till 2", "A-1", "SaleID"), ("till 1", "A-1", "SaleID"), ("Till 1", "A-2", "POIID")]
+        {
+            let refusal = belongs(&header, sale_id, poi_id).unwrap_err().to_string();
+            assert!(refusal.contains(why), "{refusal}");
+        }
+        let nobody = Header { sale_id: None, ..header };
+        assert!(belongs(&nobody, "Till 1", "A-1").is_err());
     }
 }
