@@ -32,6 +32,7 @@
 //! | `cloud` | a sale of a cloud till, cut at each of its points |
 //! | `nexo` | a nexo payment, cut at each of its points |
 //! | `nexo_again` | a nexo till's message numbers, used again immediately and after days |
+//! | `nexo_cloud` | a payment of a nexo till in the cloud form, cut at each of its points |
 
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 

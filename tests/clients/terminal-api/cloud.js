@@ -1,6 +1,6 @@
 // A till with the cloud client of the unmodified @adyen/api-library, and its server. It makes a payment with an answer
-// at once, a payment with an answer later, queries its status, aborts another payment and tries a wrong key. It pays
-// twice, so the person who runs it taps two cards. NODE_EXTRA_CA_CERTS names the terminal's CA.
+// at once, and one with an answer later. Then it queries the status, aborts another payment and tries a wrong key. It
+// pays twice, so the person who runs it taps two cards. NODE_EXTRA_CA_CERTS names the terminal's CA.
 //
 //   node cloud.js https://127.0.0.1:8443 API_KEY_FILE SALE_ID SERVER_KEY.pem SERVER_CERTIFICATE.pem SERVER_PORT
 "use strict";

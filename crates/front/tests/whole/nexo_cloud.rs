@@ -284,7 +284,7 @@ async fn a_front_that_is_killed_after_ok_asks_again_and_the_till_hears_the_outco
     let till = Till { client: front.client(), ..till };
     assert_eq!(result(&till.status("s1", "1").await), failure("InProgress"));
     tap(&shop).await;
-    // The answer is on disk, and nobody takes it.
+    // The answer is on disk, and no server takes it.
     front.until_logged("an answer was not accepted").await;
     let front = killed_and_begun(front, port, &address).await;
     let till = Till { client: front.client(), ..till };

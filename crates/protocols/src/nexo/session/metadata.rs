@@ -34,7 +34,7 @@ const PART: &str = "Metadata";
 /// The number of hexadecimal digits from which on a text is a digest or an identifier, and no card number.
 const DIGEST: usize = 32;
 
-/// Returns the texts of a payment or a reversal as pairs, or the refusal of one. The pairs are empty for other requests.
+/// Returns the texts of a payment or a reversal as pairs, or the refusal of one. Other requests have no pairs.
 pub(super) fn of(request: &Request, settings: &Settings) -> Result<String, Outcome> {
     let data = match &request.body {
         RequestBody::Payment(payment) => payment.sale_data.sale_to_acquirer_data.as_ref(),
