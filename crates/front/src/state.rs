@@ -2,8 +2,9 @@
 //! in its earlier or its new version.
 //!
 //! The folder holds no record of money. Its main content is the certificate, and the digests of paired tills' tokens.
-//! It also holds the position of each webhook, and the nexo messages that wait for their outcome. A lost certificate is created again. If
-//! the tokens are lost, the tills must be paired again. If the messages are lost, the tills must ask for the outcomes.
+//! It also holds the position of each webhook, and the nexo messages that wait for their outcome. A lost certificate is
+//! created again. If the tokens are lost, the tills must be paired again. If the messages are lost, the tills must ask
+//! for the outcomes.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
