@@ -44,6 +44,7 @@ use crate::guard::Way;
 use crate::nexo::{Event, MOST_WAITING, NexoTill};
 use crate::pairing::digest_of;
 use crate::problem::{Answer, whole};
+use crate::seen::SeenTill;
 use crate::state::{StateError, StateFolder};
 use crate::webhooks::{Unaccepted, accepted, client, until_accepted};
 
@@ -178,7 +179,7 @@ struct Kept {
 
 /// The messages of one till on `/async`, and the way of their answers.
 pub(crate) struct Outbox {
-    till: String,
+    seen: Arc<SeenTill>,
     /// The till's address with the client for it.
     notify: Option<(String, Client)>,
     state: StateFolder,
@@ -194,6 +195,7 @@ impl Outbox {
     /// Reads the queue from the state folder. If it cannot be read, the front must not forget it silently.
     pub(crate) fn restored(
         config: &NexoTillConfig,
+        seen: &Arc<SeenTill>,
         state: &StateFolder,
         now: fn() -> SystemTime,
     ) -> Result<Self, String> {
@@ -204,8 +206,9 @@ impl Outbox {
         let file = format!("nexo-async-{till}.json");
         let kept: BTreeMap<u64, Kept> = state.read(&file).map_err(|error| error.to_string())?.unwrap_or_default();
         let next = AtomicU64::new(kept.keys().next_back().map_or(0, |last| last + 1));
-        let (till, state, kept) = (till.clone(), state.clone(), Mutex::new(kept));
-        Ok(Self { till, notify, state, file, now, kept, next, answered: Notify::new() })
+        seen.unsent(kept.len());
+        let (seen, state, kept) = (Arc::clone(seen), state.clone(), Mutex::new(kept));
+        Ok(Self { seen, notify, state, file, now, kept, next, answered: Notify::new() })
     }
 
     /// Writes a message. Returns its number, or `None` if the same message is there already.
@@ -231,16 +234,17 @@ impl Outbox {
         if next.len() >= MOST {
             let first = next.iter().filter_map(|(id, one)| Some((one.answer.as_ref()?.0, *id))).min();
             let (_, first) = first.ok_or(NotKept::Full)?;
-            tracing::error!(till = self.till, "an answer could not be delivered and was dropped: too many wait");
+            tracing::error!(till = self.seen.till, "an answer could not be delivered and was dropped: too many wait");
             next.remove(&first);
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         next.insert(id, Kept { at: unix_s((self.now)()), message, answer: None });
         self.state.write(&self.file, &next).map_err(|error| {
-            tracing::error!(%error, till = self.till, "a message could not be written and was refused");
+            tracing::error!(%error, till = self.seen.till, "a message could not be written and was refused");
             NotKept::Unwritten(error)
         })?;
         *kept = next;
+        self.seen.unsent(kept.len());
         Ok(Some(id))
     }
 
@@ -279,8 +283,9 @@ impl Outbox {
     }
 
     fn rewrite(&self, kept: &BTreeMap<u64, Kept>) {
+        self.seen.unsent(kept.len());
         if let Err(error) = self.state.write(&self.file, kept) {
-            tracing::error!(%error, till = self.till, "an answer could not be saved: after a restart, it is sent again");
+            tracing::error!(%error, till = self.seen.till, "an answer could not be saved: after a restart, it is sent again");
         }
     }
 
@@ -300,9 +305,10 @@ impl Outbox {
                 self.answered.notified().await;
                 continue;
             };
-            let till = &self.till;
+            let till = &self.seen.till;
             let send = || accepted(client.post(to).header(CONTENT_TYPE, "application/json").body(body.clone()));
             let failed = |attempt: u32, error: &Unaccepted| {
+                self.seen.failing(Some(error.why.clone()));
                 if attempt == 1 {
                     tracing::warn!(till, error = error.why, "an answer was not accepted; it will be sent again");
                 }
@@ -310,6 +316,7 @@ impl Outbox {
             if let Err(error) = until_accepted(Instant::now() + GIVE_UP, send, failed).await {
                 tracing::error!(till, error = error.why, "an answer could not be delivered and was dropped");
             }
+            self.seen.failing(None);
             let mut kept = self.kept();
             kept.remove(&id);
             self.rewrite(&kept);
@@ -409,8 +416,8 @@ mod tests {
         // Another test may have installed the provider first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let notify = if notify { "notify = \"https://till.example/\"\n" } else { "" };
-        Outbox::restored(&NexoTillConfig::of(&format!("till = \"t\"\nsale-id = \"Till\"\n{notify}")), state, now)
-            .unwrap()
+        let config = NexoTillConfig::of(&format!("till = \"t\"\nsale-id = \"Till\"\n{notify}"));
+        Outbox::restored(&config, &Arc::new(SeenTill::new("t", "nexo", now)), state, now).unwrap()
     }
 
     fn payment(id: &str) -> Request {
@@ -459,6 +466,7 @@ mod tests {
         again.answer(id, Some(&answered(&payment("1"))));
         let later = outbox(&state, true, || at(9999));
         assert!(later.open().is_empty());
+        assert_eq!(later.seen.status()["unsent"], 2);
         assert_eq!(later.first(), Some((other, answered(&payment("2")).write())));
         assert_ne!(later.keep(&payment("3")).unwrap(), Some(id), "no number is used twice");
         // Without an address, an answer ends the message. So does an abort, which has no answer.

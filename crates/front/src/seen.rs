@@ -30,6 +30,9 @@ struct Last {
     from: Option<String>,
     command: Option<String>,
     at: Option<SystemTime>,
+    /// The number of messages whose answer has not reached the till's address, and the last error there.
+    unsent: usize,
+    error: Option<String>,
 }
 
 impl SeenTill {
@@ -67,12 +70,22 @@ impl SeenTill {
         (last.command, last.at) = (command, Some((self.now)()));
     }
 
+    /// Sets the number of messages whose answer has not reached the till's address.
+    pub(crate) fn unsent(&self, unsent: usize) {
+        self.last().unsent = unsent;
+    }
+
+    /// Sets the last error at the till's address.
+    pub(crate) fn failing(&self, error: Option<String>) {
+        self.last().error = error;
+    }
+
     /// Returns the state of the till, for `pos-front status`.
     pub(crate) fn status(&self) -> Value {
         let last = self.last();
         json!({
             "till": self.till, "protocol": self.protocol, "connected": last.open, "from": last.from,
-            "lastCommand": last.command, "at": last.at.map(rfc3339),
+            "lastCommand": last.command, "at": last.at.map(rfc3339), "unsent": last.unsent, "error": last.error,
         })
     }
 

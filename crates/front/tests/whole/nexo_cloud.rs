@@ -286,6 +286,9 @@ async fn a_front_that_is_killed_after_ok_asks_again_and_the_till_hears_the_outco
     tap(&shop).await;
     // The answer is on disk, and no server takes it.
     front.until_logged("an answer was not accepted").await;
+    let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap_or_default();
+    let shown = status["tills"].as_array().into_iter().flatten().find(|till| till["till"] == "nexo-1");
+    assert!(shown.is_some_and(|till| till["unsent"] == 1 && till["error"].is_string()), "{status}");
     let front = killed_and_begun(front, port, &address).await;
     let till = Till { client: front.client(), ..till };
     assert_eq!(result(&till.status("s2", "1").await), success());
