@@ -111,8 +111,13 @@ impl ApiKeys {
         let digest = digest_of(key);
         let same = |known: &String| bool::from(known.as_bytes().ct_eq(digest.as_bytes()));
         // All keys are compared, so the time does not reveal which one fits.
-        let found = self.keys.iter().filter(|(known, _)| same(known)).last();
-        found.map(|(_, sale_id)| sale_id.as_str()).ok_or_else(|| Box::new(self.wrong(way)))
+        let mut found = None;
+        for (known, sale_id) in &self.keys {
+            if same(known) {
+                found = Some(sale_id.as_str());
+            }
+        }
+        found.ok_or_else(|| Box::new(self.wrong(way)))
     }
 
     /// Counts a wrong key for its address, and returns the refusal.
