@@ -23,7 +23,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     ("pos-reader-link", &[], &[]),
     ("pos-reconcile", &["pos-core", "pos-gateway-model", "pos-terms"], &[]),
     ("pos-words", &["pos-core", "pos-terms"], &[]),
-    ("pos-protocols", &["pos-till-api"], &[]),
+    ("pos-protocols", &["pos-terms", "pos-till-api"], &[]),
     ("pos-fleet-terms", &["pos-till-api"], &[]),
     ("pos-broker", &["pos-fleet-terms"], &[]),
     ("pos-uplink", &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-till-api"], &[]),

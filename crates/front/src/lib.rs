@@ -10,8 +10,9 @@
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
 //!
-//! The front is a separate process that runs as a separate user. It shares two crates with the agent: `pos-till-api`
-//! for the routes of the agent's interface, and `pos-daemon` for reading secret files. The process with the gateway's
+//! The front is a separate process that runs as a separate user. It shares three crates with the agent: `pos-till-api`
+//! for the routes of the agent's interface, `pos-daemon` for reading secret files, and `pos-terms` for recognising card
+//! numbers. The process with the gateway's
 //! token, the reader and the journal therefore has no parser, TLS server or cookie that faces a network. The agent
 //! treats the front like any other client. The agent's configuration gives the front's user its tills and rights. The
 //! front may be killed at any time. Its state consists of the certificate, the paired tills, the positions of the

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use pos_terms::emv::pan;
 
 use super::Settings;
 use super::acquirer::{is_below, named};
@@ -90,34 +91,12 @@ pub(super) fn with(outcome: Outcome, pairs: &str) -> Outcome {
     }
 }
 
-/// Returns whether a text contains a card number: 13 to 19 digits with a correct check digit, whole or in groups. A
-/// digest in hexadecimal digits may contain such a number by chance.
+/// Returns whether a text contains a card number. A digest in hexadecimal digits may contain such a number by chance.
 fn has_card_number(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
     let is_digest = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         && text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    if is_digest && digits >= DIGEST {
-        return false;
-    }
-    let groups = text.split(|letter: char| !letter.is_ascii_digit() && letter != ' ' && letter != '-');
-    groups.into_iter().any(|groups| {
-        let whole: String = groups.chars().filter(char::is_ascii_digit).collect();
-        is_card_number(&whole) || groups.split([' ', '-']).any(is_card_number)
-    })
-}
-
-/// Checks length, first digit and check digit (ISO/IEC 7812-1).
-fn is_card_number(digits: &str) -> bool {
-    let sum: u32 = digits
-        .bytes()
-        .rev()
-        .zip([1, 2].iter().cycle())
-        .map(|(digit, times)| {
-            let doubled = u32::from(digit - b'0') * times;
-            doubled / 10 + doubled % 10
-        })
-        .sum();
-    (13..=19).contains(&digits.len()) && digits.starts_with(['2', '3', '4', '5', '6']) && sum.is_multiple_of(10)
+    pan::is_in(text) && !(is_digest && digits >= DIGEST)
 }
 
 #[cfg(test)]
