@@ -71,13 +71,15 @@ pub(crate) enum Room {
     Waits,
     /// Tills that speak ZVT.
     Zvt,
+    /// Tills that speak Caisse-AP over IP.
+    CaisseAp,
     /// Tills that speak nexo.
     Nexo,
 }
 
-/// The number of slots in each group, 60 in total. The streams of events take up to 24 more of the agent's 96 slots.
+/// The number of slots in each group, 66 in total. The streams of events take up to 24 more of the agent's 96 slots.
 /// The rest are for requests that the front gave up and the agent has not finished.
-const ROOMS: [(Room, usize); 8] = [
+const ROOMS: [(Room, usize); 9] = [
     (Room::Strangers, 4),
     (Room::Pins, 4),
     (Room::Page, 8),
@@ -85,6 +87,7 @@ const ROOMS: [(Room, usize); 8] = [
     (Room::Cancels, 4),
     (Room::Waits, WAITS),
     (Room::Zvt, 10),
+    (Room::CaisseAp, 6),
     (Room::Nexo, 10),
 ];
 /// The number of streams of events for pages and the customer's screen, each of which has one. The agent allows one

@@ -49,9 +49,9 @@ pub(crate) enum Verb {
     Pair(Pair),
     /// Show the certificate: fingerprints, names, end date; with --pem, print the CA for tills and browsers
     Certificate(CertificateVerb),
-    /// Show the state of the running front: agent, webhooks, paired tills, tills that speak ZVT or nexo
+    /// Show the state of the running front: agent, webhooks, paired tills, tills that speak a till protocol
     Status(Where),
-    /// Write the messages of tills that speak ZVT or nexo until Ctrl-C, in readable form and without card data
+    /// Write the messages of tills that speak ZVT, Caisse-AP or nexo until Ctrl-C, in readable form and without card data
     Trace(Trace),
     /// Test a webhook, list its last events, or print a new secret
     Webhook(WebhookArguments),

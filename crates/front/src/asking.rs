@@ -1,5 +1,5 @@
-//! Requests to the agent on behalf of tills that speak ZVT or nexo. The front sends them in the till's name and returns
-//! the answers.
+//! Requests to the agent on behalf of tills that speak ZVT, Caisse-AP or nexo. The front sends them in the till's name
+//! and returns the answers.
 
 use std::time::Duration;
 

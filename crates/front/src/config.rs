@@ -16,6 +16,7 @@ use pos_daemon::secret::secret_file;
 use toml::Table;
 use zeroize::Zeroizing;
 
+use self::caisse_ap::CaisseApConfig;
 use self::nexo::NexoConfig;
 use self::section::Section;
 use self::zvt::ZvtConfig;
@@ -24,8 +25,10 @@ use crate::certificate::own_name;
 use crate::found::Announcement;
 use crate::logo::Logo;
 
+pub(crate) mod caisse_ap;
 pub(crate) mod nexo;
 mod section;
+mod till_lines;
 pub(crate) mod zvt;
 
 /// The largest number of webhooks. Each webhook holds one stream of events, and the agent allows one user 24 streams.
@@ -64,6 +67,8 @@ pub(crate) struct FrontConfig {
     pub(crate) webhooks: Vec<WebhookConfig>,
     /// The tills that speak ZVT.
     pub(crate) zvt: Vec<ZvtConfig>,
+    /// The tills that speak Caisse-AP over IP.
+    pub(crate) caisse_ap: Vec<CaisseApConfig>,
     /// The tills that speak nexo, and their port.
     pub(crate) nexo: NexoConfig,
 }
@@ -244,8 +249,9 @@ impl FrontConfig {
     pub(crate) fn own_tills(&self) -> Vec<String> {
         let page = Some(&self.page.till).filter(|_| self.page.on);
         let zvt = self.zvt.iter().map(|till| &till.till);
+        let caisse_ap = self.caisse_ap.iter().map(|till| &till.till);
         let nexo = self.nexo.tills.iter().map(|till| &till.till);
-        self.tills.iter().chain(page).chain(zvt).chain(nexo).cloned().collect()
+        self.tills.iter().chain(page).chain(zvt).chain(caisse_ap).chain(nexo).cloned().collect()
     }
 
     fn read(whole: &mut Section<'_>) -> Self {
@@ -269,8 +275,25 @@ impl FrontConfig {
         let origins = whole.section("cors", |cors| cors.texts("origins").unwrap_or_default());
         let webhooks = whole.sections("webhook", WebhookConfig::read);
         let zvt = whole.sections("zvt", ZvtConfig::read);
+        let caisse_ap = whole.sections("caisse-ap", CaisseApConfig::read);
         let nexo = whole.section("nexo", NexoConfig::read);
-        Self { https, http, announce, names, state, control, agent, doctor, page, origins, tills, webhooks, zvt, nexo }
+        Self {
+            https,
+            http,
+            announce,
+            names,
+            state,
+            control,
+            agent,
+            doctor,
+            page,
+            origins,
+            tills,
+            webhooks,
+            zvt,
+            caisse_ap,
+            nexo,
+        }
     }
 
     /// Finds the faults that remain when each value has the right type.
@@ -318,12 +341,18 @@ impl FrontConfig {
         if self.webhooks.len() > MOST_WEBHOOKS {
             say("webhook", format!("there are {}", self.webhooks.len()), "write 4 at most");
         }
-        let others: Vec<&String> = self.tills.iter().chain([&self.page.till]).collect();
-        for (key, (wrong, remedy)) in zvt::judge(&self.zvt, &others) {
+        let (mut names, mut lines) = (self.tills.iter().chain([&self.page.till]).collect(), BTreeSet::new());
+        let zvt = self.zvt.iter().map(|till| (&till.till, till.line.to_string()));
+        let caisse_ap = self.caisse_ap.iter().map(|till| (&till.till, till.listen.to_string()));
+        let of_tills = till_lines::judge("zvt", zvt, &mut names, &mut lines)
+            .into_iter()
+            .chain(till_lines::judge("caisse-ap", caisse_ap, &mut names, &mut lines))
+            .chain(self.zvt.iter().flat_map(ZvtConfig::judge))
+            .chain(self.caisse_ap.iter().flat_map(CaisseApConfig::judge));
+        for (key, (wrong, remedy)) in of_tills {
             say(&key, wrong, remedy);
         }
-        let others: Vec<&String> = others.into_iter().chain(self.zvt.iter().map(|zvt| &zvt.till)).collect();
-        for (key, (wrong, remedy)) in self.nexo.judge(&others) {
+        for (key, (wrong, remedy)) in self.nexo.judge(&names) {
             say(&key, wrong, remedy);
         }
         let mut seen = BTreeSet::new();
@@ -550,6 +579,10 @@ mod tests {
             till = "z-2"
             serial = "/dev/ttyS1"
             listen = "127.0.0.1:1"
+            [[caisse-ap]]
+            till = "z-1"
+            listen = "0.0.0.0:20007"
+            unacknowledged = "ask"
         "#;
         fs::write(&file, wrong).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o602)).unwrap();
@@ -584,10 +617,14 @@ mod tests {
             "zvt \"z-1\": password-file: /nowhere",
             "zvt[2].field-order",
             "zvt \"z-2\": listen and serial: both",
+            "caisse-ap \"z-1\": till: \"z-1\" is used twice",
+            "caisse-ap \"z-1\": a different till has the same line",
+            "caisse-ap \"z-1\": listen: 0.0.0.0:20007 is open",
+            "caisse-ap[1].unacknowledged",
         ] {
             assert_eq!(lines.iter().filter(|line| line.contains(expected)).count(), 1, "{expected} in\n{said}");
         }
-        assert_eq!(lines.len(), 27, "{said}");
+        assert_eq!(lines.len(), 31, "{said}");
     }
 
     #[test]

@@ -111,7 +111,7 @@ async fn answer(front: &Front, request: Request<Incoming>) -> Answer {
     carried_out(front, request).await.unwrap_or_else(Answer::from)
 }
 
-/// Streams all messages to and from tills that speak ZVT or nexo, beginning with the next one.
+/// Streams all messages to and from tills that speak a till protocol, beginning with the next one.
 fn trace(front: &Front) -> Answer {
     let (sender, stream) = mpsc::channel(TRACED);
     for till in &front.tills {

@@ -92,7 +92,7 @@ pub(crate) struct Front {
     pub(crate) logo: Option<Logo>,
     /// The last settings from the agent. With them, the page can start while the agent is down.
     pub(crate) settings: Mutex<Option<Value>>,
-    /// The tills that speak ZVT or nexo.
+    /// The tills that speak ZVT, Caisse-AP or nexo.
     pub(crate) tills: Vec<Arc<SeenTill>>,
     /// The addresses of the front, as a person would type them.
     pub(crate) urls: Vec<String>,

@@ -6,6 +6,7 @@
 //!                               (how      be asked?)      ├▶ pairing       a till's token
 //!                               many?)                    └▶ forward ─▶ agent ── Unix socket ──▶ pos-agent
 //!  tills that speak ZVT ── TCP, serial ──▶ zvt ──┬▶ asking ─▶ agent
+//!  tills that speak Caisse-AP ── TCP ──▶ caisse_ap ──┤
 //!  tills that speak nexo ── HTTPS ─────▶ nexo ──┘
 //!  tills' servers ◀── HTTPS ── webhooks ◀──────────── events ──────────┘
 //! ```
@@ -35,9 +36,10 @@
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
 //! | `webhooks`, `deliveries` | events for the servers of tills; what became of the last ones |
 //! | `callbacks` | the addresses that tills name for the events of a transaction |
-//! | `zvt`, `nexo` | tills that speak ZVT; tills that speak nexo |
+//! | `zvt`, `caisse_ap`, `nexo` | tills that speak ZVT, Caisse-AP over IP, and nexo |
 //! | `nexo_cloud` | nexo as Adyen's cloud speaks it: keys, and messages whose answers are sent later |
-//! | `asking`, `seen` | requests to the agent for ZVT and nexo tills; the technician's view of these tills |
+//! | `till_lines`, `delivered` | connections of tills on plain TCP; the proof that an answer was delivered |
+//! | `asking`, `seen` | requests to the agent for these tills; the technician's view of them |
 //! | `first_boot` | the page that sets up a terminal without a configuration |
 //! | `control` | the connection from the command line to the running front |
 
@@ -46,11 +48,13 @@ mod arguments;
 mod asking;
 mod attempts;
 mod browsers;
+mod caisse_ap;
 mod callbacks;
 mod certificate;
 mod config;
 mod control;
 mod customer;
+mod delivered;
 mod deliveries;
 mod devices;
 mod doctor;
@@ -72,6 +76,7 @@ mod seen;
 mod session;
 mod slots;
 mod state;
+mod till_lines;
 mod webhooks;
 mod writing;
 mod zvt;
@@ -404,6 +409,9 @@ fn check(at: &Where) -> Result<(), Stop> {
     }
     for till in &config.zvt {
         say(&format!("  zvt       {} {}", till.till, till.line));
+    }
+    for till in &config.caisse_ap {
+        say(&format!("  caisse-ap {} {}", till.till, till.listen));
     }
     for till in &config.nexo.tills {
         let listen = config.nexo.listen.map(|listen| listen.to_string()).unwrap_or_default();

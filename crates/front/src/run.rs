@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 
 use crate::agent::Agent;
 use crate::browsers::Browsers;
+use crate::caisse_ap::CaisseApTill;
 use crate::callbacks::Callbacks;
 use crate::certificate::{HostCertificate, Purpose, host_names};
 use crate::config::FrontConfig;
@@ -31,7 +32,7 @@ use crate::slots::Slots;
 use crate::state::StateFolder;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
-use crate::{control, zvt};
+use crate::{control, till_lines, zvt};
 
 /// The interval at which the front checks whether the certificate must be renewed.
 const CERTIFICATE_LOOKED_AT: Duration = Duration::from_secs(12 * 3600);
@@ -65,6 +66,11 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     for till in &config.zvt {
         zvt.push((Arc::new(ZvtTill::new(till.clone(), now)), zvt::bind(till).await?));
     }
+    let mut caisse_ap = Vec::new();
+    for till in &config.caisse_ap {
+        let listener = till_lines::bind(till.listen, "caisse-ap").await?;
+        caisse_ap.push((Arc::new(CaisseApTill::new(till.clone(), now)), listener));
+    }
     let (nexo, sessions) = Nexo::new(&config.nexo, &state, now)?;
     let nexo_listening = match config.nexo.listen {
         Some(address) => {
@@ -78,7 +84,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let urls: Vec<String> = listening.iter().map(Listening::url).collect();
     let certificate = certificate.map(|certificate| certificate.made);
     let announcement = config.announcement().zip(certificate.clone());
-    let tills = zvt.iter().map(|(till, _)| Arc::clone(&till.seen)).chain(nexo.seen()).collect();
+    let of_caisse_ap = caisse_ap.iter().map(|(till, _)| Arc::clone(&till.seen));
+    let tills = zvt.iter().map(|(till, _)| Arc::clone(&till.seen)).chain(of_caisse_ap).chain(nexo.seen()).collect();
     let front = Arc::new(front(config, &state, (names, urls), certificate, tills, now)?);
     started();
     for url in &front.urls {
@@ -101,6 +108,9 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     }
     for (till, listener) in zvt {
         served.spawn(till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
+    }
+    for (till, listener) in caisse_ap {
+        served.spawn(till.run(listener, Arc::clone(&front.agent), stopped.clone()));
     }
     tokio::spawn(control::serve(control, Arc::clone(&front)));
     let agent = Arc::clone(&front.agent);

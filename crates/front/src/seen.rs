@@ -1,4 +1,4 @@
-//! The technician's view of a till that speaks ZVT or nexo: its connection, its last command, and a trace of all
+//! The technician's view of a till that speaks ZVT, Caisse-AP or nexo: its connection, its last command, and a trace of all
 //! messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::control::rfc3339;
 /// The largest number of trace lines that wait for a reader. A slower reader misses lines.
 const MOST_WAITING: usize = 64;
 
-/// A till that speaks ZVT or nexo.
+/// A till that speaks one of these protocols.
 #[derive(Debug)]
 pub(crate) struct SeenTill {
     /// The till's name at the agent.
@@ -25,7 +25,7 @@ pub(crate) struct SeenTill {
 
 #[derive(Debug, Default)]
 struct Last {
-    /// The number of open lines (ZVT), or of requests that wait for an answer (nexo).
+    /// The number of open lines (ZVT, Caisse-AP), or of requests that wait for an answer (nexo).
     open: usize,
     from: Option<String>,
     command: Option<String>,

@@ -20,7 +20,6 @@ use pos_protocols::zvt::bmp::Order;
 use pos_protocols::zvt::session::{Action, Line, Session, Settings};
 use pos_protocols::zvt::trace;
 use pos_till_api::Said;
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -31,15 +30,15 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::agent::{Agent, Room};
 use crate::asking::{ask, until};
 use crate::config::zvt::{ZvtConfig, ZvtLine};
-use crate::listen::may_connect;
 use crate::seen::SeenTill;
 use crate::state::StateFolder;
+use crate::till_lines;
 
 /// The time limit for each further part of an incomplete APDU. Over Ethernet, the whole APDU arrives immediately.
 const WHOLE: Duration = Duration::from_secs(5);
 const TAKEN: Duration = Duration::from_secs(5);
 const GAP: Duration = Duration::from_millis(20);
-/// The pause after a connection cannot be accepted or a serial line is lost.
+/// The pause after a serial line is lost.
 const AGAIN: Duration = Duration::from_secs(1);
 /// The largest number of bytes in one read.
 const CHUNK: usize = 4096;
@@ -192,12 +191,6 @@ impl ZvtTill {
     }
 
     fn settings(&self) -> Settings {
-        let mut random = [0; 6];
-        // Without random numbers, a reference would repeat. The agent would then return the earlier transaction and
-        // begin no new one.
-        if SystemRandom::new().fill(&mut random).is_err() {
-            tracing::error!("the system provides no random numbers");
-        }
         Settings {
             // The check of the configuration has already read the password.
             password: self.config.password().ok().flatten(),
@@ -207,38 +200,23 @@ impl ZvtTill {
             status_containers: self.config.status_containers,
             needed_frames_only: self.config.needed_frames_only,
             own_sums: self.config.own_sums.then(|| self.config.till.clone()),
-            references: format!("zvt-{}", in_letters(&random)),
+            references: till_lines::references("zvt"),
         }
     }
 }
 
-/// Encodes bytes as letters. With digits, some references would look like card numbers.
-fn in_letters(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
-}
-
 /// Opens the listener of a till that connects over the network.
 pub(crate) async fn bind(config: &ZvtConfig) -> Result<Option<TcpListener>, String> {
-    let ZvtLine::Tcp { listen, .. } = &config.line else { return Ok(None) };
-    let bound = TcpListener::bind(listen).await;
-    bound.map(Some).map_err(|error| {
-        format!("cannot listen on {listen}: {error}; stop the other program, or change listen in [[zvt]] (front.toml)")
-    })
+    match &config.line {
+        ZvtLine::Tcp { listen, .. } => till_lines::bind(*listen, "zvt").await.map(Some),
+        ZvtLine::Serial { .. } => Ok(None),
+    }
 }
 
 async fn accept(listener: TcpListener, from: &[IpAddr], events: &mpsc::Sender<Event>) {
     let mut count: Line = 0;
     loop {
-        let Ok((stream, peer)) = listener.accept().await else {
-            sleep(AGAIN).await;
-            continue;
-        };
-        if !may_connect(peer, from) {
-            tracing::warn!(%peer, "a connection was closed: its address is not allowed by from in [[zvt]]");
-            continue;
-        }
-        // Each APDU is sent separately and immediately.
-        let _ = stream.set_nodelay(true);
+        let (stream, peer) = till_lines::next(&listener, from, "zvt").await;
         count = count.wrapping_add(1);
         let (read, write) = stream.into_split();
         open(count, read, write, peer.to_string(), events).await;

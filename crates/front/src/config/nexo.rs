@@ -89,7 +89,7 @@ impl NexoConfig {
     }
 
     /// Returns the faults with their keys. `names` are the names of the other tills.
-    pub(super) fn judge(&self, names: &[&String]) -> Vec<(String, Wrong)> {
+    pub(super) fn judge(&self, names: &BTreeSet<&String>) -> Vec<(String, Wrong)> {
         let mut all = Vec::new();
         let mut say = |key: String, wrong: String, remedy: &'static str| all.push((key, (wrong, remedy)));
         let Some(listen) = self.listen else {
@@ -122,7 +122,7 @@ impl NexoConfig {
         if self.tills.len() > MOST {
             say("nexo.till".to_owned(), format!("there are {}", self.tills.len()), "write 16 at most");
         }
-        let (mut tills, mut sale_ids) = (names.iter().copied().collect::<BTreeSet<_>>(), BTreeSet::new());
+        let (mut tills, mut sale_ids) = (names.clone(), BTreeSet::new());
         let mut api_keys = BTreeSet::new();
         for till in &self.tills {
             let key = format!("nexo.till {:?}", till.till);

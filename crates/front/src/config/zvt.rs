@@ -1,7 +1,6 @@
 //! `[[zvt]]`: tills that speak ZVT. Each till's name at the agent is configured here and never comes from its
 //! connection. The front listens only on the configured lines.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -10,11 +9,9 @@ use std::path::{Path, PathBuf};
 
 use pos_till_api::OnSilence;
 
-use super::is_till;
 use super::section::Section;
+use super::till_lines::judge_open;
 
-/// The largest number of tills, which is enough for the counters of a shop.
-const MOST: usize = 16;
 /// The speeds that the specification names, in bits per second.
 const SPEEDS: [u64; 2] = [9600, 115_200];
 
@@ -94,16 +91,11 @@ impl ZvtConfig {
         }
     }
 
-    fn judge(&self) -> Vec<Wrong> {
+    /// Finds the faults that concern only this till.
+    pub(super) fn judge(&self) -> Vec<(String, Wrong)> {
         let mut all = Vec::new();
         match &self.line {
-            ZvtLine::Tcp { listen, from } if from.is_empty() && !listen.ip().is_loopback() => all.push((
-                format!(
-                    "listen: {listen} is open to everyone who can reach it, and the protocol has no authentication"
-                ),
-                "write the till's address in from, for example from = [\"192.168.1.20\"]",
-            )),
-            ZvtLine::Tcp { .. } => {}
+            ZvtLine::Tcp { listen, from } => all.extend(judge_open(listen, from)),
             ZvtLine::Serial { speed: 0, .. } => {
                 all.push((
                     "listen and serial: both are given".to_owned(),
@@ -121,7 +113,7 @@ impl ZvtConfig {
         if let Err(wrong) = self.password() {
             all.push(wrong);
         }
-        all
+        all.into_iter().map(|wrong| (format!("zvt {:?}", self.till), wrong)).collect()
     }
 
     /// Returns the password, if the till uses one.
@@ -133,30 +125,6 @@ impl ZvtConfig {
         let number = text.parse().ok().filter(|_| digits);
         number.map(Some).ok_or_else(|| (format!("password-file: {}: is not six digits", file.display()), remedy))
     }
-}
-
-/// Returns the faults of all tills with their keys. `others` are the names of the other tills.
-pub(super) fn judge(zvt: &[ZvtConfig], others: &[&String]) -> Vec<(String, Wrong)> {
-    let mut all = Vec::new();
-    if zvt.len() > MOST {
-        all.push(("zvt".to_owned(), (format!("there are {}", zvt.len()), "write 16 at most")));
-    }
-    let (mut lines, mut names) = (BTreeSet::new(), others.iter().copied().collect::<BTreeSet<_>>());
-    for one in zvt {
-        let key = format!("zvt {:?}", one.till);
-        if !lines.insert(one.line.to_string()) {
-            let wrong = ("a different till has the same line".to_owned(), "give each till its own port or serial line");
-            all.push((key.clone(), wrong));
-        }
-        let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
-        if !is_till(&one.till) {
-            all.push((key.clone(), (format!("till: {:?} cannot be a till's name", one.till), remedy)));
-        } else if !names.insert(&one.till) {
-            all.push((key.clone(), (format!("till: {:?} is used twice", one.till), remedy)));
-        }
-        all.extend(one.judge().into_iter().map(|wrong| (key.clone(), wrong)));
-    }
-    all
 }
 
 impl fmt::Display for ZvtLine {

@@ -1,0 +1,253 @@
+//! Tills that speak Caisse-AP over IP: the listener of each till, and the exchange between its session and the agent.
+//! `pos_protocols::caisse_ap::session` decides how a request is handled.
+//!
+//! | wait | time limit |
+//! |---|---|
+//! | for the request, for the outcome | in the session |
+//! | for the till's system to acknowledge an answer on which money depends | in `delivered` |
+//! | for the till to read any other answer | `READ` |
+
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use pos_protocols::caisse_ap::request::Direction;
+use pos_protocols::caisse_ap::session::{Action, Line, Session, Settings};
+use pos_protocols::caisse_ap::trace;
+use pos_till_api::Said;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+
+use crate::agent::{Agent, Room};
+use crate::asking::{ask, until};
+use crate::config::caisse_ap::CaisseApConfig;
+use crate::delivered::deliver;
+use crate::seen::SeenTill;
+use crate::till_lines;
+
+/// The time in which a till reads an answer on which no money depends.
+const READ: Duration = Duration::from_secs(2);
+/// The largest number of bytes in one read. A request has at most 1,024.
+const CHUNK: usize = 2048;
+/// The largest number of bytes that are read and ignored after an answer.
+const MOST_IGNORED: usize = 65_536;
+/// The largest number of events that wait for the session.
+const MOST_WAITING: usize = 16;
+
+/// A till that speaks Caisse-AP over IP.
+#[derive(Debug)]
+pub(crate) struct CaisseApTill {
+    config: CaisseApConfig,
+    pub(crate) seen: Arc<SeenTill>,
+}
+
+/// An event on a line.
+enum Event {
+    Opened(Line, mpsc::Sender<LastWord>, String),
+    Heard(Line, Vec<u8>),
+    Lost(Line),
+    Taken(Line, bool),
+}
+
+/// The only answer on a line. Without one, the line is closed when its sender is dropped.
+struct LastWord {
+    bytes: Vec<u8>,
+    /// True if the session hears whether the answer was delivered.
+    reports: bool,
+}
+
+/// The agent's and the supervisor's answers that are still missing.
+#[derive(Default)]
+struct Missing {
+    said: JoinSet<(u64, Said)>,
+    confirmed: JoinSet<(u64, bool)>,
+}
+
+impl CaisseApTill {
+    pub(crate) fn new(config: CaisseApConfig, now: fn() -> SystemTime) -> Self {
+        let seen = Arc::new(SeenTill::new(&config.till, "caisse-ap", now));
+        Self { config, seen }
+    }
+
+    /// Serves the till until the shutdown.
+    pub(crate) async fn run(
+        self: Arc<Self>,
+        listener: TcpListener,
+        agent: Arc<Agent>,
+        mut stopped: watch::Receiver<bool>,
+    ) {
+        let (events, heard) = mpsc::channel(MOST_WAITING);
+        tokio::select! {
+            () = accept(&listener, &self.config.from, &events) => {}
+            () = self.serve(heard, &agent) => {}
+            _ = stopped.wait_for(|stopped| *stopped) => {}
+        }
+    }
+
+    async fn serve(&self, mut heard: mpsc::Receiver<Event>, agent: &Arc<Agent>) {
+        let mut session = Session::new(Settings {
+            credit: self.config.credit,
+            unacknowledged: self.config.unacknowledged,
+            references: till_lines::references("caisse"),
+        });
+        let mut lines: HashMap<Line, mpsc::Sender<LastWord>> = HashMap::new();
+        let mut missing = Missing::default();
+        let start = Instant::now();
+        loop {
+            let deadline = session.next_deadline().map(|at| start + at);
+            let actions = tokio::select! {
+                event = heard.recv() => match event {
+                    Some(Event::Opened(line, writer, from)) => {
+                        tracing::info!(till = self.config.till, from, "a till has connected");
+                        lines.insert(line, writer);
+                        self.seen.came(from);
+                        session.line_opened(line, start.elapsed())
+                    }
+                    Some(Event::Heard(line, bytes)) => {
+                        self.seen.said("till says", || trace::line(&bytes));
+                        session.heard(line, &bytes, start.elapsed())
+                    }
+                    Some(Event::Lost(line)) => {
+                        lines.remove(&line);
+                        session.line_lost(line, start.elapsed())
+                    }
+                    Some(Event::Taken(line, taken)) => {
+                        lines.remove(&line);
+                        if !taken {
+                            tracing::warn!(till = self.config.till, "the till did not get the answer to its payment");
+                        }
+                        session.taken(line, taken, start.elapsed())
+                    }
+                    None => return,
+                },
+                Some(Ok((ticket, said))) = missing.said.join_next() => session.said(ticket, said, start.elapsed()),
+                Some(Ok((ticket, confirmed))) = missing.confirmed.join_next() => {
+                    session.supervisor_said(ticket, confirmed, start.elapsed())
+                }
+                () = until(deadline) => {
+                    let actions = session.tick(start.elapsed());
+                    self.seen.commanded(session.last_request().map(named));
+                    actions
+                }
+            };
+            let mut actions = VecDeque::from(actions);
+            while let Some(action) = actions.pop_front() {
+                match action {
+                    Action::Answer { line, bytes, reports } => {
+                        self.seen.said("is told ", || trace::line(&bytes));
+                        let word = LastWord { bytes, reports };
+                        let is_gone = lines.remove(&line).is_none_or(|line| line.try_send(word).is_err());
+                        if is_gone && reports {
+                            actions.extend(session.taken(line, false, start.elapsed()));
+                        }
+                    }
+                    Action::Hang { line } => drop(lines.remove(&line)),
+                    other => self.carry_out(other, agent, &mut missing),
+                }
+            }
+            self.seen.open(session.lines());
+        }
+    }
+
+    /// Carries out an action that concerns no line.
+    fn carry_out(&self, action: Action, agent: &Arc<Agent>, missing: &mut Missing) {
+        let till = self.config.till.clone();
+        match action {
+            Action::Ask { ticket, ask: question } => {
+                let agent = Arc::clone(agent);
+                missing.said.spawn(async move { (ticket, ask(&agent, Room::CaisseAp, &till, &question).await) });
+            }
+            Action::WaitForSupervisor { ticket, reference, amount, currency } => {
+                missing
+                    .confirmed
+                    .spawn(async move { (ticket, supervisor_confirms(&till, &reference, &amount, &currency).await) });
+            }
+            Action::Note(note) => tracing::warn!(till, "{note}"),
+            Action::Answer { .. } | Action::Hang { .. } => {}
+        }
+    }
+}
+
+/// Returns the name of a request for the technician.
+fn named(direction: Direction) -> String {
+    match direction {
+        Direction::Debit => "debit",
+        Direction::Credit => "credit",
+    }
+    .to_owned()
+}
+
+/// Asks a supervisor at the terminal whether a till may pay out this amount.
+#[allow(clippy::unused_async, reason = "a supervisor needs time to answer")]
+async fn supervisor_confirms(till: &str, reference: &str, amount: &str, currency: &str) -> bool {
+    tracing::warn!(till, reference, amount, currency, "no supervisor can confirm a credit at this terminal yet");
+    false
+}
+
+/// Accepts connections. They end with the front.
+async fn accept(listener: &TcpListener, from: &[IpAddr], events: &mpsc::Sender<Event>) {
+    let (mut count, mut open): (Line, _) = (0, JoinSet::new());
+    loop {
+        let (stream, peer) = till_lines::next(listener, from, "caisse-ap").await;
+        count = count.wrapping_add(1);
+        let (writer, word) = mpsc::channel(1);
+        if events.send(Event::Opened(count, writer, peer.to_string())).await.is_err() {
+            return;
+        }
+        open.spawn(hold(count, stream, word, events.clone()));
+        while open.try_join_next().is_some() {}
+    }
+}
+
+/// Holds a connection until one side closes it.
+async fn hold(line: Line, mut stream: TcpStream, mut word: mpsc::Receiver<LastWord>, events: mpsc::Sender<Event>) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        tokio::select! {
+            // A till that has left gets no answer.
+            biased;
+            read = stream.read(&mut chunk) => {
+                let event = match read {
+                    Ok(count @ 1..) => Event::Heard(line, chunk.get(..count).unwrap_or_default().to_vec()),
+                    _ => Event::Lost(line),
+                };
+                let is_lost = matches!(event, Event::Lost(_));
+                if events.send(event).await.is_err() || is_lost {
+                    return;
+                }
+            }
+            word = word.recv() => {
+                match word {
+                    Some(LastWord { bytes, reports: true }) => {
+                        let taken = deliver(&mut stream, &bytes).await;
+                        let _ = events.send(Event::Taken(line, taken)).await;
+                    }
+                    Some(LastWord { bytes, reports: false }) => {
+                        let _ = timeout(READ, last_word(&mut stream, &bytes)).await;
+                    }
+                    None => {}
+                }
+                return;
+            }
+        }
+    }
+}
+
+/// Sends an answer and waits until the till closes the connection. A connection that is closed with unread bytes is
+/// reset, and the till could lose the answer.
+async fn last_word(stream: &mut TcpStream, bytes: &[u8]) {
+    if stream.write_all(bytes).await.is_err() || stream.shutdown().await.is_err() {
+        return;
+    }
+    let (mut ignored, mut chunk) = (0, [0; 1024]);
+    while ignored < MOST_IGNORED {
+        match stream.read(&mut chunk).await {
+            Ok(count @ 1..) => ignored += count,
+            _ => return,
+        }
+    }
+}
