@@ -4,6 +4,7 @@
 //! `cargo test` calls it with the seeds in `seeds/NAME/` (`tests/fuzz`; for `fleet`, `crates/fleet/tests/fuzz`).
 //! Each finding becomes a seed.
 
+pub mod caisse_ap;
 pub mod config_toml;
 pub mod escpos;
 pub mod first_boot;
@@ -36,6 +37,7 @@ pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target but those of the fleet.
 pub const TARGETS: &[Target] = &[
+    ("caisse_ap", caisse_ap::holds),
     ("config_toml", config_toml::holds),
     ("escpos", escpos::holds),
     ("first_boot", first_boot::holds),

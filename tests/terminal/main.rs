@@ -29,6 +29,7 @@
 //! | `tips` | tips that the till sends, and tips that the customer types or omits |
 //! | `probing` | the times of the gateway's probes |
 //! | `zvt` | a ZVT payment, cut at each of its points |
+//! | `caisse_ap` | a Caisse-AP payment, cut at each of its points |
 //! | `cloud` | a sale of a cloud till, cut at each of its points |
 //! | `nexo` | a nexo payment, cut at each of its points |
 //! | `nexo_again` | a nexo till's message numbers, used again immediately and after days |
@@ -41,6 +42,7 @@ use pos_test_kit::{counter, world};
 mod after_the_sale;
 mod another_account;
 mod bad_input;
+mod caisse_ap;
 mod calls;
 mod clock_ahead;
 mod close_of_day;

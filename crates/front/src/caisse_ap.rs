@@ -35,6 +35,8 @@ const READ: Duration = Duration::from_secs(2);
 const CHUNK: usize = 2048;
 /// The largest number of bytes that are read and ignored after an answer.
 const MOST_IGNORED: usize = 65_536;
+/// The largest number of connections, including those whose answer is still to be read.
+const MOST_OPEN: usize = 8;
 /// The largest number of events that wait for the session.
 const MOST_WAITING: usize = 16;
 
@@ -95,7 +97,7 @@ impl CaisseApTill {
             references: till_lines::references("caisse"),
         });
         let mut lines: HashMap<Line, mpsc::Sender<LastWord>> = HashMap::new();
-        let mut missing = Missing::default();
+        let (mut missing, mut requests) = (Missing::default(), 0);
         let start = Instant::now();
         loop {
             let deadline = session.next_deadline().map(|at| start + at);
@@ -128,12 +130,12 @@ impl CaisseApTill {
                 Some(Ok((ticket, confirmed))) = missing.confirmed.join_next() => {
                     session.supervisor_said(ticket, confirmed, start.elapsed())
                 }
-                () = until(deadline) => {
-                    let actions = session.tick(start.elapsed());
-                    self.seen.commanded(session.last_request().map(named));
-                    actions
-                }
+                () = until(deadline) => session.tick(start.elapsed()),
             };
+            let (count, direction) = session.requests();
+            if std::mem::replace(&mut requests, count) != count {
+                self.seen.commanded(direction.map(named));
+            }
             let mut actions = VecDeque::from(actions);
             while let Some(action) = actions.pop_front() {
                 match action {
@@ -193,13 +195,17 @@ async fn accept(listener: &TcpListener, from: &[IpAddr], events: &mpsc::Sender<E
     let (mut count, mut open): (Line, _) = (0, JoinSet::new());
     loop {
         let (stream, peer) = till_lines::next(listener, from, "caisse-ap").await;
+        while open.try_join_next().is_some() {}
+        if open.len() >= MOST_OPEN {
+            tracing::warn!(%peer, "a connection was closed: the till has too many open");
+            continue;
+        }
         count = count.wrapping_add(1);
         let (writer, word) = mpsc::channel(1);
         if events.send(Event::Opened(count, writer, peer.to_string())).await.is_err() {
             return;
         }
         open.spawn(hold(count, stream, word, events.clone()));
-        while open.try_join_next().is_some() {}
     }
 }
 
@@ -208,8 +214,6 @@ async fn hold(line: Line, mut stream: TcpStream, mut word: mpsc::Receiver<LastWo
     let mut chunk = vec![0; CHUNK];
     loop {
         tokio::select! {
-            // A till that has left gets no answer.
-            biased;
             read = stream.read(&mut chunk) => {
                 let event = match read {
                     Ok(count @ 1..) => Event::Heard(line, chunk.get(..count).unwrap_or_default().to_vec()),

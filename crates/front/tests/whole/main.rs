@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![allow(dead_code, reason = "the process's helpers are for the other test program too")]
 
+mod caisse_ap;
 mod crowds;
 mod memory;
 mod nexo;

@@ -17,7 +17,7 @@ pub fn line(bytes: &[u8]) -> String {
 }
 
 fn shown(tag: Tag, value: &str) -> String {
-    let is_id = tag == Tag::APPLICATION_ID && value.starts_with('A');
+    let is_id = tag == Tag::APPLICATION_ID && value.starts_with("A0000");
     let is_shown = tag != Tag::CARD && (value.len() <= LONGEST || is_id) && tag.0.first() != Some(&b'B');
     match is_shown && value.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         true => format!("{tag}={value}"),

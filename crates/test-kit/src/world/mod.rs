@@ -23,6 +23,7 @@ pub mod asked;
 pub mod bank;
 pub mod bank_server;
 pub mod board;
+pub mod caisse_ap;
 pub mod cable;
 pub mod closes;
 pub mod cloud;

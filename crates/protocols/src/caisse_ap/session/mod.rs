@@ -125,7 +125,8 @@ pub struct Session {
     jobs: BTreeMap<Line, Job>,
     tickets: u64,
     references: u64,
-    last_request: Option<Direction>,
+    /// The number of requests so far, and the direction of the last one.
+    requests: (u64, Option<Direction>),
 }
 
 /// The context of a job during one event.
@@ -165,13 +166,13 @@ impl Session {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let (lines, jobs) = (BTreeMap::new(), BTreeMap::new());
-        Self { settings, lines, jobs, tickets: 0, references: 0, last_request: None }
+        Self { settings, lines, jobs, tickets: 0, references: 0, requests: (0, None) }
     }
 
-    /// Returns the direction of the till's last request.
+    /// Returns the number of whole requests so far, and the direction of the last one.
     #[must_use]
-    pub fn last_request(&self) -> Option<Direction> {
-        self.last_request
+    pub fn requests(&self) -> (u64, Option<Direction>) {
+        self.requests
     }
 
     /// Returns the number of open lines.
@@ -283,7 +284,7 @@ impl Session {
             Ok(request) => request,
             Err(fault) => return self.refuse(line, fault),
         };
-        self.last_request = Some(request.direction);
+        self.requests = (self.requests.0 + 1, Some(request.direction));
         if self.jobs.len() >= MOST_JOBS || self.jobs.values().any(Job::is_heard) {
             self.lines.remove(&line);
             let note = "a request was refused: another payment of this till is in progress";
