@@ -36,6 +36,7 @@
 //! | a connection delays, drops or changes bytes, or is cut | `fault.rs` `fate`, `fault/stream.rs`, `fault/proxy.rs` `proxy` |
 //! | many terminals show themselves to a fleet's server | `fleet.rs` `run`, `fleet/journal.rs` `grow` |
 //! | a till speaks ZVT to a terminal | `till.rs` `run`, `till/zvt.rs` `run` |
+//! | a till speaks Caisse-AP over IP to a terminal | `till/caisse_ap.rs` `run` |
 //! | a receipt is printed | `printer/mechanism.rs` `print`, `printer/paper.rs` `feed`, `printer/drawing.rs` `png` |
 //!
 //! The table in `pos_payment_service` describes the gateway.

@@ -6,6 +6,7 @@ use clap::Subcommand;
 
 use pos_terms::money::Currency;
 
+mod caisse_ap;
 mod nexo;
 mod zvt;
 
@@ -20,6 +21,8 @@ pub struct Args {
 enum Protocol {
     /// A till that uses ZVT, for the port of `[[zvt]]` in front.toml
     Zvt(zvt::Args),
+    /// A till that uses Caisse-AP over IP, for the port of `[[caisse-ap]]` in front.toml
+    CaisseAp(caisse_ap::Args),
     /// A till that uses the Terminal API (nexo), for the port of `[nexo]` in front.toml
     Nexo(nexo::Args),
 }
@@ -32,6 +35,7 @@ enum Protocol {
 pub async fn run(args: Args) -> io::Result<u8> {
     match args.protocol {
         Protocol::Zvt(args) => zvt::run(args).await,
+        Protocol::CaisseAp(args) => caisse_ap::run(args).await,
         Protocol::Nexo(args) => nexo::run(args).await,
     }
 }

@@ -1,5 +1,5 @@
-//! Tests of tills that speak Caisse-AP over IP, with the real programs. Each test acts as a till on a real connection,
-//! interrupts it, and compares what the till was told with the gateway's ledger and the paper.
+//! Tests of tills that speak Caisse-AP over IP, with the real programs. Each test acts as a till on a real connection
+//! and interrupts it. The test compares the till's answer with the gateway's ledger and the paper.
 
 use std::time::Duration;
 
@@ -381,7 +381,37 @@ async fn a_front_that_is_killed_leaves_the_outcome_open_at_the_till_and_nothing_
     assert_eq!((outcome(&shop).await.as_str(), charged(&shop)), ("reversed", 0));
 }
 
-/// A till made of the payment module of Odoo's community, which nobody here wrote.
+#[derive(clap::Parser)]
+struct Desk {
+    #[command(flatten)]
+    args: pos_sim::till::Args,
+}
+
+#[tokio::test]
+async fn the_till_on_the_desk_pays_and_is_refused() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let _front = front(&shop, port, "").await;
+    let at = format!("127.0.0.1:{port}");
+    for (words, taps, code) in [
+        (&["pay", "5.00"][..], true, 0),
+        (&["pay", "5.51"], true, 1),
+        (&["reimburse", "5.00"], false, 1),
+        (&["--means", "cheque", "pay", "5.00"], false, 1),
+    ] {
+        let words = ["pos-sim till", "caisse-ap", "--at", &at].into_iter().chain(words.iter().copied());
+        let desk = <Desk as clap::Parser>::try_parse_from(words.clone()).unwrap();
+        let (said, ()) = tokio::join!(pos_sim::till::run(desk.args), async {
+            if taps {
+                tap(&shop).await;
+            }
+        });
+        assert_eq!(said.unwrap(), code, "{:?}", words.collect::<Vec<_>>());
+    }
+    assert_eq!(charged(&shop), 1);
+}
+
+/// A till made of the payment module of Odoo's community, unmodified.
 struct Module {
     script: String,
     module: String,

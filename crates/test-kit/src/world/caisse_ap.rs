@@ -95,10 +95,12 @@ impl<'a> CaisseTill<'a> {
                 self.act(actions).await;
                 continue;
             }
-            let actions = if let Some((ticket, said)) = self.said.pop_front() {
+            let of_session = self.session.next_deadline().map(|at| self.start + at);
+            let actions = if of_session.is_some_and(|at| at <= Instant::now()) {
+                self.session.tick(self.now())
+            } else if let Some((ticket, said)) = self.said.pop_front() {
                 self.session.said(ticket, said, self.now())
             } else {
-                let of_session = self.session.next_deadline().map(|at| self.start + at);
                 let Some(at) = of_session.into_iter().chain(self.waits.then_some(until)).min() else { return };
                 sleep_until(at).await;
                 self.session.tick(self.now())

@@ -9,7 +9,7 @@ use crate::caisse_ap::failure::Failure;
 use crate::caisse_ap::request::{Direction, Request, RequestFault};
 use crate::minor::{decimal, minor};
 use pos_till_api::follow::{Follower, Heard, NextActor, PAUSE, Silence};
-use pos_till_api::{Ask, Begin, Kind, OnSilence, Outcome, Said, Sale, State, Status, Taken};
+use pos_till_api::{Ask, Begin, Kind, OnSilence, Outcome, Problem, ProblemType, Said, Sale, State, Status, Taken};
 
 /// The time from the connection after which no request to the gateway begins. The gateway then has a minute.
 const LAST_BEGIN: Duration = Duration::from_secs(110);
@@ -209,7 +209,7 @@ impl Job {
     }
 
     pub(super) fn tick(&mut self, flow: &mut Flow<'_>) {
-        let is_late = flow.now >= self.opened + LAST_BEGIN && self.stop.is_none();
+        let is_late = self.is_late(flow) && self.stop.is_none();
         match self.leave() {
             Stage::Status if is_late => return self.not_done(Failure::TimeOut, flow),
             Stage::Supervisor { until, .. } if is_late || flow.now >= until => {
@@ -235,6 +235,11 @@ impl Job {
         }
     }
 
+    /// Returns whether no request to the gateway may begin any more.
+    fn is_late(&self, flow: &Flow<'_>) -> bool {
+        flow.now >= self.opened + LAST_BEGIN
+    }
+
     /// Cancels the transaction, as soon as it is certain that its begin request is no longer on its way.
     fn stop(&mut self, stop: Stop, mut follower: Follower, flow: &mut Flow<'_>) {
         // The till's loss has the same effect as the time limit, but another reason.
@@ -249,7 +254,7 @@ impl Job {
         }
     }
 
-    /// Ends a transaction whose begin request has reached nobody.
+    /// Ends a transaction whose begin request did not reach the agent.
     fn nothing_begun(&mut self, flow: &mut Flow<'_>) {
         let failure = if self.stop == Some(Stop::Late) { Failure::TimeOut } else { Failure::GivenUp };
         self.not_done(failure, flow);
@@ -259,9 +264,7 @@ impl Job {
 
     pub(super) fn supervisor_said(&mut self, confirmed: bool, flow: &mut Flow<'_>) {
         match self.leave() {
-            Stage::Supervisor { begin, .. } if confirmed && flow.now < self.opened + LAST_BEGIN => {
-                self.begin_it(begin, flow);
-            }
+            Stage::Supervisor { begin, .. } if confirmed && !self.is_late(flow) => self.begin_it(begin, flow),
             _ => self.not_done(Failure::Forbidden, flow),
         }
     }
@@ -282,6 +285,9 @@ impl Job {
     }
 
     fn status(&mut self, status: &Status, flow: &mut Flow<'_>) {
+        if self.is_late(flow) {
+            return self.not_done(Failure::TimeOut, flow);
+        }
         let known = status.currency.clone().filter(|_| status.currency_number == Some(self.request.currency));
         let Some(currency) = known else {
             return self.refused(Failure::Currency, &RequestFault::Currency.to_string(), flow);
@@ -338,6 +344,9 @@ impl Job {
 
     /// Handles the current state of the transaction.
     fn stands(&mut self, mut follower: Follower, sale: Sale, flow: &mut Flow<'_>) {
+        if self.is_late(flow) {
+            self.stop.get_or_insert(Stop::Late);
+        }
         match sale.state.next_actor() {
             NextActor::Till if sale.to_confirm.is_some() => self.approved(follower, &sale, flow),
             NextActor::None => self.ended(follower, &sale, flow),
@@ -440,6 +449,8 @@ impl Job {
                 Some((flow.now + PAUSE, follower.ask()))
             }
             Heard::Silent { .. } => Some((flow.now + PAUSE, follower.ask())),
+            // The terminal cannot tell now. It may be unable to write its journal.
+            Heard::Refused(problem) if !is_final(&problem) => Some((flow.now + PAUSE, follower.ask())),
             Heard::Stands(sale) if !takes || stands(&sale) => return,
             Heard::Stands(_) | Heard::Stopped { .. } | Heard::WasThere(_) | Heard::Refused(_) => None,
         };
@@ -449,4 +460,10 @@ impl Job {
             None => {}
         }
     }
+}
+
+/// Returns whether a refused confirmation stays refused. The terminal has decided without the till, or knows no such
+/// transaction.
+fn is_final(problem: &Problem) -> bool {
+    problem.is(ProblemType::NoConfirmationAwaited) || problem.is(ProblemType::NoSuchSale)
 }

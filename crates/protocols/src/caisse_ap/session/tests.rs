@@ -598,10 +598,14 @@ fn a_confirmation_is_repeated_until_the_terminal_has_recorded_it() {
         stage.until(at);
         assert_eq!(*stage.question(), confirm(Taken::All));
     }
-    stage.terminal(200, &to_confirm("12.50"));
-    let at = stage.now + s(1);
-    stage.until(at);
-    stage.terminal(200, &ended("reversed", "till-silent"));
+    // The terminal cannot write its journal.
+    for state in [sale("unconfirmed", json!({})), to_confirm("12.50"), problem("journal")] {
+        stage.terminal(if state["code"] == "journal" { 503 } else { 200 }, &state);
+        let at = stage.now + s(1);
+        stage.until(at);
+        assert_eq!(*stage.question(), confirm(Taken::All), "{state}");
+    }
+    stage.terminal(409, &problem("no-confirmation-awaited"));
     assert!(stage.notes.iter().any(|note| note.contains("does not confirm")), "{:?}", stage.notes);
     assert!(!stage.session.is_busy());
 }
