@@ -51,7 +51,7 @@ pub(crate) enum Verb {
     Certificate(CertificateVerb),
     /// Show the state of the running front: agent, webhooks, paired tills, tills that speak a till protocol
     Status(Where),
-    /// Write the messages of tills that speak ZVT, Caisse-AP or nexo until Ctrl-C, in readable form and without card data
+    /// Write the messages of tills that speak a till protocol until Ctrl-C, in readable form and without card data
     Trace(Trace),
     /// Test a webhook, list its last events, or print a new secret
     Webhook(WebhookArguments),

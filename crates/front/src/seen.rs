@@ -1,5 +1,5 @@
-//! The technician's view of a till that speaks ZVT, Caisse-AP or nexo: its connection, its last command, and a trace of all
-//! messages.
+//! The technician's view of a till that speaks ZVT, Caisse-AP or nexo: its connection, its last command, and a trace of
+//! all messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;

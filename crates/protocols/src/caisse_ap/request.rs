@@ -8,7 +8,7 @@
 //! | `CB` | amount in minor units, 1 to 12 digits | above zero; echoed as written |
 //! | `CD` | action | `0` debit, `1` credit; otherwise refused with 12; echoed |
 //! | `CE` | number of the currency, 3 digits | the terminal's, otherwise refused with 13; echoed |
-//! | `CC` | means of payment, `00C` is a cheque | refused with 10: the customer chooses the card, and the terminal reads no cheque |
+//! | `CC` | means of payment, `00C` is a cheque | refused with 10: the customer chooses the card |
 //! | `CJ` | identifier of the protocol | without effect |
 //! | `BF` | whether the till accepts a part | without effect, because this terminal never approves a part |
 //! | other | | ignored and logged |
@@ -288,7 +288,7 @@ mod tests {
     proptest! {
         /// No bytes make a request that differs from what the till wrote.
         #[test]
-        fn any_bytes_are_a_fault_a_part_or_a_request_that_echoes_them(bytes in proptest::collection::vec(any::<u8>(), 0..1100)) {
+        fn any_bytes_are_a_fault_a_part_or_a_request(bytes in proptest::collection::vec(any::<u8>(), 0..1100)) {
             if let Ok(request) = Request::read(&bytes) {
                 prop_assert!(request.minor > 0);
             }

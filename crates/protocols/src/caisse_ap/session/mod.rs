@@ -317,7 +317,10 @@ impl Session {
         };
         act(&mut job, &mut flow);
         let actions = flow.actions;
-        let closes = |action: &Action| matches!(action, Action::Hang { line: one } | Action::Answer { line: one, reports: false, .. } if *one == line);
+        let closes = |action: &Action| match action {
+            Action::Hang { line: one } | Action::Answer { line: one, reports: false, .. } => *one == line,
+            _ => false,
+        };
         if actions.iter().any(closes) {
             self.lines.remove(&line);
         }
