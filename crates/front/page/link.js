@@ -27,10 +27,13 @@ export async function nextSettings(before, sent) {
   return settings;
 }
 
-async function health() {
+/** Returns the state of the connection. `noted` gets the front's answer. */
+async function health(noted) {
   const asked = performance.now();
   try {
-    return (await get("/front/health", { ms: HEALTH_MS })).agent === "up" ? "up" : "agent-down";
+    const found = await get("/front/health", { ms: HEALTH_MS });
+    noted(found);
+    return found.agent === "up" ? "up" : "agent-down";
   } catch {
     // When the page itself was suspended, its own timer has ended the request.
     return performance.now() - asked > HEALTH_MS + 300 ? "unsure" : "lost";
@@ -43,10 +46,10 @@ const lost = (found) => ({ type: "link-lost", agent: found === "agent-down" });
 /**
  * Keeps a stream open. `listen(on, signal)` is a stream of `api.js`, `opened()` is called when it is open, and `event`
  * with each of its events. `failed` gets the error that ended it; its result is the pause before the next attempt.
- * `told` gets the events about the state of the connection: `link-up` and `link-lost`. While `rests()` is true, nothing
- * is opened.
+ * `told` gets the events about the state of the connection: `link-up` and `link-lost`. `noted` gets each answer about the
+ * front's health. While `rests()` is true, nothing is opened.
  */
-export function keepLink({ listen, opened, event, failed, told, rests = () => false }) {
+export function keepLink({ listen, opened, event, failed, told, noted = () => {}, rests = () => false }) {
   let stream = new AbortController();
   let up = false;
 
@@ -65,7 +68,7 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
       } catch (error) {
         up = false;
         pause = failed(error) ?? AGAIN_MS;
-        const found = await health();
+        const found = await health(noted);
         // When a stream ends although the server answers, it is opened again immediately. Only then the connection counts
         // as lost.
         if (found === "up" && tries === 0 && pause === AGAIN_MS) continue;
@@ -76,7 +79,7 @@ export function keepLink({ listen, opened, event, failed, told, rests = () => fa
   }
   /** Asks for the health once, and returns what was found. */
   async function beat() {
-    const found = await health();
+    const found = await health(noted);
     if (found === "unsure" || rests()) return found;
     if (found !== "up") {
       told(lost(found));

@@ -10,7 +10,7 @@ import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
 import * as sound from "./sound.js";
 import { begin, CLOSABLE, isLost, isUnderWay, reduce, screenOf } from "./state.js";
-import { language, load, loadRest, t } from "./words.js";
+import { language, load, loadRest, money, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const DRAFT = "pos.draft";
@@ -170,11 +170,25 @@ const connection = keepLink({
   event: heard,
   failed: (error) => void noted(error),
   told: dispatch,
+  noted: ({ payouts: waiting = 0 }) => { if (rest && !signedOut && (waiting || payouts.length)) readPayouts(); },
   rests: () => signedOut || asleep,
 });
 function heard(data) {
   if (data.step === "reset") return dispatch({ type: "look" });
   dispatch({ type: "step", data });
+}
+
+/** The payouts of tills that wait for a supervisor. */
+let payouts = [];
+async function readPayouts() {
+  try {
+    payouts = (await api.get("/front/payouts", { ms: LOOK_MS })).payouts;
+  } catch { payouts = []; }
+  bars();
+}
+async function confirmPayout(payout) {
+  await (await later).confirmPayout(context, payout);
+  readPayouts();
 }
 
 let beats = 0;
@@ -350,6 +364,11 @@ function bars() {
   const list = [];
   if (!signedOut) {
     if (isLost(state.link)) list.push(["alarm", t(`link.${state.link}`), null]);
+    const [payout] = payouts;
+    if (payout) {
+      const words = { till: payout.till, amount: money(payout.amount, payout.currency) };
+      list.push(["warn", t("payout.bar", words), [t("payout.look"), () => confirmPayout(payout)]]);
+    }
     if (view !== "pay" && job) list.push(["note", barOf(state, job, settings), [t("running.show"), context.showOutcome]]);
     // Notices about the shop's money are not shown in training mode.
     const notice = !trains() && state.notices[0];

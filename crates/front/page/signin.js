@@ -122,7 +122,24 @@ export function pinPad(word, send, said, length = null) {
  * Asks a supervisor to confirm one command. Resolves to the approval for the request, or null. The supervisor sees and
  * confirms the terminal's result for the command.
  */
-export async function askSupervisor(page, { reference, request, problem }) {
+export function askSupervisor(page, { reference, request, problem }) {
+  const { exponent, currency } = page.settings();
+  const command = toApprove(reference, request, problem?.toConfirm, exponent);
+  const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
+  const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
+  return supervisor(what, async (operator, pin) => (await api.post("/v1/approvals", { operator, pin, for: command })).approval);
+}
+
+/** Asks a supervisor to confirm the payout of a till. Closing the question refuses it, so the till does not wait. */
+export async function confirmPayout(page, { till, reference, amount, currency }) {
+  const path = `/front/payouts/${encodeURIComponent(reference)}`;
+  const what = [t("payout.bar", { till, amount: money(amount, currency) })];
+  const done = await supervisor(what, async (operator, pin) => { await api.post(path, { operator, pin }); return true; });
+  if (!done) await api.post(path, { refused: true }).catch(() => { /* the till no longer waits */ });
+}
+
+/** Asks for a supervisor's name and PIN. Resolves to the result of `send`, or null. */
+async function supervisor(what, send) {
   let found = [];
   let length = null;
   try {
@@ -130,10 +147,6 @@ export async function askSupervisor(page, { reference, request, problem }) {
     found = operators.filter((one) => one.role === "supervisor");
     length = pinDigits;
   } catch { /* the supervisor types the name */ }
-  const { exponent, currency } = page.settings();
-  const command = toApprove(reference, request, problem?.toConfirm, exponent);
-  const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
-  const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
   return dialog(t("supervisor.title"), (close) => {
     const said = h("p", { class: "wrong", role: "alert" });
     let chosen = found.length === 1 ? found[0].name : "";
@@ -147,8 +160,7 @@ export async function askSupervisor(page, { reference, request, problem }) {
     const pad = pinPad(t("supervisor.confirm"), async (pin) => {
       const operator = names.length ? chosen : typed.value.trim();
       if (!operator) return text(said, t("supervisor.choose"));
-      const made = await api.post("/v1/approvals", { operator, pin, for: command });
-      close(made.approval);
+      close(await send(operator, pin));
     }, said, length);
     if (names.length) pad.el.setAttribute("data-first", "");
     pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });

@@ -7,6 +7,7 @@
 //! | `/front/session` | everyone; the agent checks the PIN | `session` |
 //! | `/front/pair`, `/front/pair/{request}` | everyone, while pairing is open; a person must approve | `pairing` |
 //! | `/front/pairing` | users of the page: opens pairing for tills | here |
+//! | `/front/payouts`, `/front/payouts/{reference}` | users of the page; the agent checks the supervisor's PIN | `payouts` |
 //! | `/front/events`, `/front/qr/{reference}` | users of the page | here; `qr` |
 //! | `/front/browser/open`, `/front/browsers`, `/front/browsers/{id}` | users of the page | `devices` |
 //! | `/front/browser` | every browser, with the token of a link | `devices` |
@@ -49,6 +50,7 @@ use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, PairError, Pairings};
+use crate::payouts::{PayoutDecision, Payouts};
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::qr;
 use crate::seen::SeenTill;
@@ -68,6 +70,8 @@ const SIGN_INS: (u32, Duration) = (20, Duration::from_secs(300));
 /// The path of a QR code, followed by the reference of a transaction. The agent supplies the address in the code. The
 /// front draws no other text.
 const QR: &str = "/front/qr/";
+/// The path of a waiting payout, followed by its reference.
+const PAYOUTS: &str = "/front/payouts/";
 /// The interval between comments, which show the page that the front is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 
@@ -76,6 +80,7 @@ pub(crate) struct Front {
     pub(crate) config: FrontConfig,
     pub(crate) agent: Arc<Agent>,
     pub(crate) pairings: Arc<Pairings>,
+    pub(crate) payouts: Arc<Payouts>,
     pub(crate) customer: Arc<CustomersScreen>,
     pub(crate) browsers: Arc<Browsers>,
     pub(crate) doctor: Doctor,
@@ -341,6 +346,22 @@ impl Front {
                 }
                 self.doctor.ask().await
             }
+            (&Method::GET, "/front/payouts") => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                Ok(json_answer(StatusCode::OK, &self.payouts.shown(Instant::now())))
+            }
+            (&Method::POST, path) if path.starts_with(PAYOUTS) => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                let reference = path[PAYOUTS.len()..].to_owned();
+                match fields::<PayoutDecision>(request).await? {
+                    PayoutDecision::Refused { refused: true } => self.payouts.refuse(&reference),
+                    PayoutDecision::Refused { refused: false } => Err(Problem::malformed("refused: must be true")),
+                    PayoutDecision::Confirmed { operator, pin } => {
+                        let confirmed = self.payouts.confirm(&self.agent, &reference, (operator, pin), way);
+                        self.counted_sign_in(way, confirmed).await
+                    }
+                }
+            }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 Ok(json_answer(StatusCode::OK, &json!({ "openForS": self.pairings.open(Instant::now()).as_secs() })))
@@ -432,6 +453,20 @@ impl Front {
     }
 
     async fn sign_in(&self, request: Request<Incoming>, way: Way) -> Result<Answer, Problem> {
+        let signed_in = async {
+            let (head, body) = request.into_parts();
+            let body = forward::strangers_body(body, &head.headers).await?;
+            session::sign_in(&self.agent, &self.sessions, body, way).await
+        };
+        self.counted_sign_in(way, signed_in).await
+    }
+
+    /// Counts an attempt with a PIN for its address, and refuses it if there are too many.
+    async fn counted_sign_in(
+        &self,
+        way: Way,
+        signed_in: impl Future<Output = Result<Answer, Problem>>,
+    ) -> Result<Answer, Problem> {
         let (now, address) = (Instant::now(), way.whence());
         {
             let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
@@ -440,15 +475,10 @@ impl Front {
             }
             sign_ins.count(address, now);
         }
-        let answer = async {
-            let (head, body) = request.into_parts();
-            let body = forward::strangers_body(body, &head.headers).await?;
-            session::sign_in(&self.agent, &self.sessions, body, way).await
-        };
-        let answer = answer.await;
+        let answer = signed_in.await;
         let mut sign_ins = self.sign_ins.lock().unwrap_or_else(PoisonError::into_inner);
         match &answer {
-            Ok(answer) if answer.status() == StatusCode::OK => sign_ins.forget(address),
+            Ok(answer) if answer.status().is_success() => sign_ins.forget(address),
             Ok(_) => {}
             // The PIN was not checked.
             Err(_) => sign_ins.take_back(address),
@@ -488,6 +518,11 @@ impl Front {
         let standing = self.agent.standing();
         let word = if standing.up == Some(true) { "up" } else { "down" };
         let mut said = json!({ "agent": word, "since": rfc3339(standing.since) });
+        // The page asks for them when it reads this.
+        match self.payouts.count() {
+            0 => {}
+            count => said["payouts"] = count.into(),
+        }
         // Callers on this board and paired tills see the state of the webhooks. Other callers see only the state of the
         // agent.
         if way.is_local() || matches!(token, Token::Of(_)) {
@@ -572,10 +607,14 @@ fn needs_caller(path: &str) -> bool {
         "/front/doctor",
         "/front/events",
         "/front/pairing",
+        "/front/payouts",
     ];
     // A browser that is not paired yet has only the token of its link.
     let of_browsers = path.starts_with(BROWSER) && path != BROWSER;
-    path.starts_with("/v1/") || path.starts_with(QR) || of_browsers || of_page.contains(&path)
+    path.starts_with("/v1/")
+        || [QR, PAYOUTS].iter().any(|of| path.starts_with(of))
+        || of_browsers
+        || of_page.contains(&path)
 }
 
 /// The token in a request.

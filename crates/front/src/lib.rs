@@ -34,6 +34,7 @@
 //! | `browsers`, `devices` | browsers that may use the page without an operator |
 //! | `doctor` | the doctor's findings, for the page |
 //! | `pairing`, `certificate`, `state` | tills' tokens; the certificate; the state folder |
+//! | `payouts` | payouts of tills that wait for a supervisor at the page |
 //! | `webhooks`, `deliveries` | events for the servers of tills; what became of the last ones |
 //! | `callbacks` | the addresses that tills name for the events of a transaction |
 //! | `zvt`, `caisse_ap`, `nexo` | tills that speak ZVT, Caisse-AP over IP, and nexo |
@@ -69,6 +70,7 @@ mod nexo;
 mod nexo_cloud;
 mod page;
 mod pairing;
+mod payouts;
 mod problem;
 mod qr;
 mod run;

@@ -180,6 +180,7 @@ fn front(
     let names = names.into_iter().filter(|name| name != "localhost").collect();
     let guard = Guard::new(names, config.origins.iter().map(|origin| origin.to_ascii_lowercase()).collect());
     let (wrong_tokens, sign_ins) = counters();
+    let payouts = Arc::new(crate::payouts::Payouts::default());
     let (pairings, page, settings) = (Arc::new(pairings), Page::embedded(POLICY), std::sync::Mutex::new(None));
     Ok(Front {
         doctor: Doctor::at(&config.doctor),
@@ -187,6 +188,7 @@ fn front(
         agent,
         browsers,
         pairings,
+        payouts,
         customer,
         webhooks,
         callbacks: Arc::new(callbacks),

@@ -100,6 +100,27 @@ pub(crate) async fn sign_in(
     body: bytes::Bytes,
     way: Way,
 ) -> Result<Answer, Problem> {
+    match begin(agent, body, way).await? {
+        Begun::Session { session, who } => {
+            known.learn(SessionDigest::of(session.as_bytes()));
+            let mut answer = json_answer(StatusCode::OK, &who);
+            answer.headers_mut().insert(SET_COOKIE, cookie(&session, way.tls, false));
+            Ok(answer)
+        }
+        Begun::Refused(answer) => Ok(answer),
+    }
+}
+
+/// The agent's answer to a name and a PIN.
+pub(crate) enum Begun {
+    /// The session, and the operator without it.
+    Session { session: String, who: Value },
+    /// The refusal, in the agent's words.
+    Refused(Answer),
+}
+
+/// Begins a session at the agent, with a body that has an operator's name and PIN.
+pub(crate) async fn begin(agent: &Agent, body: bytes::Bytes, way: Way) -> Result<Begun, Problem> {
     // A sign-in at the terminal must not wait for the PIN checks of callers from the network.
     let room = if way.is_local() { Room::Page } else { Room::Pins };
     let question = Question { method: Method::POST, body, patience: PIN_PATIENCE, ..Question::get("/v1/sessions") };
@@ -109,20 +130,23 @@ pub(crate) async fn sign_in(
     }
     let (status, mut said) = agent.ask_json(question).await?;
     let session = said.as_object_mut().and_then(|said| said.remove("session"));
-    match session.as_ref().and_then(Value::as_str) {
-        Some(session) if status.is_success() && is_session(session) => {
-            known.learn(SessionDigest::of(session.as_bytes()));
-            let mut answer = json_answer(StatusCode::OK, &said);
-            answer.headers_mut().insert(SET_COOKIE, cookie(session, way.tls, false));
-            Ok(answer)
+    match session {
+        Some(Value::String(session)) if status.is_success() && is_session(&session) => {
+            Ok(Begun::Session { session, who: said })
         }
         _ if status.is_success() => Err(Problem::no_answer()),
-        _ => Ok(passed_on(status, said)),
+        _ => Ok(Begun::Refused(passed_on(status, said))),
     }
 }
 
+/// Ends a session at the agent. If the agent cannot end it, it expires later.
+pub(crate) async fn end(agent: &Agent, session: &HeaderValue) {
+    let question = Question::get("/v1/sessions/current").with_session(Some(session));
+    let _ = agent.ask_json(Question { method: Method::DELETE, ..question }).await;
+}
+
 /// Returns a refusal by the agent in the agent's words.
-pub(crate) fn passed_on(status: StatusCode, said: Value) -> Answer {
+fn passed_on(status: StatusCode, said: Value) -> Answer {
     let retry_after = said.get("retryAfterS").and_then(Value::as_u64);
     let mut answer = json_answer(status, &said);
     let headers = answer.headers_mut();
@@ -197,10 +221,9 @@ fn who_signs_in(said: &Value) -> Option<SignIn> {
 
 /// Handles `DELETE /front/session`: signs the operator out. The cookie is removed, regardless of the agent's answer.
 pub(crate) async fn sign_out(agent: &Agent, session: Option<&HeaderValue>, tls: bool) -> Answer {
-    if session.is_some() {
-        let question = Question::get("/v1/sessions/current").with_session(session);
-        // If the agent cannot end the session, it expires later. The browser forgets the cookie anyway.
-        let _ = agent.ask_json(Question { method: Method::DELETE, ..question }).await;
+    // The browser forgets the cookie anyway.
+    if let Some(session) = session {
+        end(agent, session).await;
     }
     let mut answer = empty_answer(StatusCode::NO_CONTENT);
     answer.headers_mut().insert(SET_COOKIE, cookie("", tls, true));
