@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http_body_util::BodyExt;
+use hyper::header::{ACCEPT, HeaderValue};
 use hyper::{HeaderMap, Method};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes;
@@ -31,17 +32,22 @@ pub(crate) async fn until(deadline: Option<Instant>) {
 /// Asks the agent in the name of this till. The request takes a slot of the till's protocol. Cancel requests have
 /// separate slots.
 pub(crate) async fn ask(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
+    ask_as(agent, room, till, asked, None).await
+}
+
+/// Does the same as [`ask`], with the session of a supervisor at the terminal.
+pub(crate) async fn ask_as(agent: &Agent, room: Room, till: &str, asked: &Ask, session: Option<&HeaderValue>) -> Said {
     let room = if matches!(asked, Ask::Cancel(_)) { Room::Cancels } else { room };
     for _ in 1..LIST_TRIES {
-        match ask_once(agent, room, till, asked).await {
+        match ask_once(agent, room, till, (asked, session)).await {
             Said::Refused(problem) if problem.is(ProblemType::ListUnderWay) => sleep(LIST_AGAIN).await,
             said => return said,
         }
     }
-    ask_once(agent, room, till, asked).await
+    ask_once(agent, room, till, (asked, session)).await
 }
 
-async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
+async fn ask_once(agent: &Agent, room: Room, till: &str, (asked, session): (&Ask, Option<&HeaderValue>)) -> Said {
     let request = asked.request();
     let patience = patience(&request);
     let own = request.names_till.then_some(("till", till));
@@ -52,10 +58,11 @@ async fn ask_once(agent: &Agent, room: Room, till: &str, asked: &Ask) -> Said {
     let may_be_done = method == Method::POST;
     let mut headers = HeaderMap::new();
     if let Ask::Receipt { .. } | Ask::OpenPeriod | Ask::LastClose = asked {
-        headers.insert(hyper::header::ACCEPT, hyper::header::HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     }
     let body = request.body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-    let answer = match agent.ask(Question { method, target, headers, body, patience, room }).await {
+    let question = Question { method, target, headers, body, patience, room }.with_session(session);
+    let answer = match agent.ask(question).await {
         Ok(answer) => answer,
         // Nothing was sent.
         Err(AgentError::Down(_) | AgentError::Full) => return Said::NoAnswer { may_be_done: false },

@@ -12,21 +12,24 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use hyper::header::HeaderValue;
 use pos_protocols::caisse_ap::request::Direction;
 use pos_protocols::caisse_ap::session::{Action, Line, Session, Settings};
 use pos_protocols::caisse_ap::trace;
-use pos_till_api::Said;
+use pos_till_api::{Ask, Kind, Said};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use crate::agent::{Agent, Room};
-use crate::asking::{ask, until};
+use crate::asking::{ask, ask_as, until};
 use crate::config::caisse_ap::CaisseApConfig;
 use crate::delivered::deliver;
+use crate::payouts::{AskedPayout, Payouts};
 use crate::seen::SeenTill;
+use crate::session::end;
 use crate::till_lines;
 
 /// The time in which a till reads an answer on which no money depends.
@@ -62,11 +65,24 @@ struct LastWord {
     reports: bool,
 }
 
-/// The agent's and the supervisor's answers that are still missing.
+/// The agent's and the supervisors' answers that are still missing.
 #[derive(Default)]
 struct Missing {
-    said: JoinSet<(u64, Said)>,
-    confirmed: JoinSet<(u64, bool)>,
+    said: JoinSet<AgentSaid>,
+    confirmed: JoinSet<(u64, String, Option<HeaderValue>)>,
+    /// The questions to supervisors, by their tickets.
+    waiting: HashMap<u64, AbortHandle>,
+    /// The sessions of the supervisors who have confirmed a payout, by its reference. Each is for one payout, until the
+    /// agent has answered its begin request.
+    supervisors: HashMap<String, HeaderValue>,
+}
+
+/// The agent's answer to a question.
+struct AgentSaid {
+    ticket: u64,
+    said: Said,
+    /// The reference of the payout that the question begins.
+    payout: Option<String>,
 }
 
 impl CaisseApTill {
@@ -79,18 +95,18 @@ impl CaisseApTill {
     pub(crate) async fn run(
         self: Arc<Self>,
         listener: TcpListener,
-        agent: Arc<Agent>,
+        (agent, payouts): (Arc<Agent>, Arc<Payouts>),
         mut stopped: watch::Receiver<bool>,
     ) {
         let (events, heard) = mpsc::channel(MOST_WAITING);
         tokio::select! {
             () = accept(&listener, &self.config.from, &events) => {}
-            () = self.serve(heard, &agent) => {}
+            () = self.serve(heard, (&agent, &payouts)) => {}
             _ = stopped.wait_for(|stopped| *stopped) => {}
         }
     }
 
-    async fn serve(&self, mut heard: mpsc::Receiver<Event>, agent: &Arc<Agent>) {
+    async fn serve(&self, mut heard: mpsc::Receiver<Event>, (agent, payouts): (&Arc<Agent>, &Arc<Payouts>)) {
         let mut session = Session::new(Settings {
             credit: self.config.credit,
             unacknowledged: self.config.unacknowledged,
@@ -126,10 +142,21 @@ impl CaisseApTill {
                     }
                     None => return,
                 },
-                Some(Ok((ticket, said))) = missing.said.join_next() => session.said(ticket, said, start.elapsed()),
-                Some(Ok((ticket, confirmed))) = missing.confirmed.join_next() => {
-                    session.supervisor_said(ticket, confirmed, start.elapsed())
+                Some(Ok(AgentSaid { ticket, said, payout })) = missing.said.join_next() => {
+                    if let (Some(payout), false) = (payout, matches!(said, Said::NoAnswer { .. })) {
+                        missing.end(&payout, agent);
+                    }
+                    session.said(ticket, said, start.elapsed())
                 }
+                Some(confirmed) = missing.confirmed.join_next() => match confirmed {
+                    Ok((ticket, reference, confirmed)) => {
+                        let is_confirmed = confirmed.is_some();
+                        missing.supervisors.extend(confirmed.map(|session| (reference, session)));
+                        session.supervisor_said(ticket, is_confirmed, start.elapsed())
+                    }
+                    // The till no longer waits.
+                    Err(_) => Vec::new(),
+                },
                 () = until(deadline) => session.tick(start.elapsed()),
             };
             let (count, direction) = session.requests();
@@ -148,28 +175,71 @@ impl CaisseApTill {
                         }
                     }
                     Action::Hang { line } => drop(lines.remove(&line)),
-                    other => self.carry_out(other, agent, &mut missing),
+                    Action::WaitForSupervisor { ticket, reference, amount, currency } => {
+                        let asked = AskedPayout { till: self.config.till.clone(), reference, amount, currency };
+                        missing.wait(ticket, asked, payouts);
+                    }
+                    Action::Ask { ticket, ask } => missing.ask(ticket, ask, (agent, &self.config.till)),
+                    Action::Note(note) => tracing::warn!(till = self.config.till, "{note}"),
                 }
             }
+            missing.forget(&session, agent);
             self.seen.open(session.lines());
         }
     }
+}
 
-    /// Carries out an action that concerns no line.
-    fn carry_out(&self, action: Action, agent: &Arc<Agent>, missing: &mut Missing) {
-        let till = self.config.till.clone();
-        match action {
-            Action::Ask { ticket, ask: question } => {
-                let agent = Arc::clone(agent);
-                missing.said.spawn(async move { (ticket, ask(&agent, Room::CaisseAp, &till, &question).await) });
+impl Missing {
+    /// Asks the agent. A payout is begun as its supervisor, also when its begin request is repeated.
+    fn ask(&mut self, ticket: u64, asked: Ask, (agent, till): (&Arc<Agent>, &str)) {
+        let (agent, till) = (Arc::clone(agent), till.to_owned());
+        let payout = match &asked {
+            Ask::Begin(begin) if begin.kind == Kind::Credit => Some(begin.reference.clone()),
+            _ => None,
+        };
+        let supervisor = payout.as_ref().and_then(|payout| self.supervisors.get(payout)).cloned();
+        self.said.spawn(async move {
+            let said = match (&payout, supervisor) {
+                (None, _) => ask(&agent, Room::CaisseAp, &till, &asked).await,
+                (Some(_), Some(session)) => ask_as(&agent, Room::CaisseAp, &till, &asked, Some(&session)).await,
+                // Without a supervisor, no payout begins.
+                (Some(_), None) => Said::NoAnswer { may_be_done: true },
+            };
+            AgentSaid { ticket, said, payout }
+        });
+    }
+
+    /// Shows a payout at the page, and waits for a supervisor.
+    fn wait(&mut self, ticket: u64, asked: AskedPayout, payouts: &Arc<Payouts>) {
+        let payouts = Arc::clone(payouts);
+        let question = self.confirmed.spawn(async move {
+            let reference = asked.reference.clone();
+            (ticket, reference, payouts.confirmed(asked).await)
+        });
+        self.waiting.insert(ticket, question);
+    }
+
+    /// Forgets the questions to supervisors whose tills are gone, and the sessions when no payout is in progress.
+    fn forget(&mut self, session: &Session, agent: &Arc<Agent>) {
+        self.waiting.retain(|ticket, question| {
+            let waits = session.waits_for_supervisor(*ticket);
+            if !waits {
+                question.abort();
             }
-            Action::WaitForSupervisor { ticket, reference, amount, currency } => {
-                missing
-                    .confirmed
-                    .spawn(async move { (ticket, supervisor_confirms(&till, &reference, &amount, &currency).await) });
+            waits
+        });
+        if !session.is_busy() {
+            for payout in self.supervisors.keys().cloned().collect::<Vec<_>>() {
+                self.end(&payout, agent);
             }
-            Action::Note(note) => tracing::warn!(till, "{note}"),
-            Action::Answer { .. } | Action::Hang { .. } => {}
+        }
+    }
+
+    /// Ends the session of a payout's supervisor.
+    fn end(&mut self, payout: &str, agent: &Arc<Agent>) {
+        if let Some(session) = self.supervisors.remove(payout) {
+            let agent = Arc::clone(agent);
+            tokio::spawn(async move { end(&agent, &session).await });
         }
     }
 }
@@ -181,13 +251,6 @@ fn named(direction: Direction) -> String {
         Direction::Credit => "credit",
     }
     .to_owned()
-}
-
-/// Asks a supervisor at the terminal whether a till may pay out this amount.
-#[allow(clippy::unused_async, reason = "a supervisor needs time to answer")]
-async fn supervisor_confirms(till: &str, reference: &str, amount: &str, currency: &str) -> bool {
-    tracing::warn!(till, reference, amount, currency, "no supervisor can confirm a credit at this terminal yet");
-    false
 }
 
 /// Accepts connections. They end with the front.

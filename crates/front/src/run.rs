@@ -110,7 +110,8 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
         served.spawn(till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
     }
     for (till, listener) in caisse_ap {
-        served.spawn(till.run(listener, Arc::clone(&front.agent), stopped.clone()));
+        let asked = (Arc::clone(&front.agent), Arc::clone(&front.payouts));
+        served.spawn(till.run(listener, asked, stopped.clone()));
     }
     tokio::spawn(control::serve(control, Arc::clone(&front)));
     let agent = Arc::clone(&front.agent);

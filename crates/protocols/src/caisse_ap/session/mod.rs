@@ -240,6 +240,12 @@ impl Session {
         }
     }
 
+    /// Returns whether a supervisor's answer with this ticket is still awaited.
+    #[must_use]
+    pub fn waits_for_supervisor(&self, ticket: u64) -> bool {
+        self.jobs.values().any(|job| job.waits_for_supervisor(ticket))
+    }
+
     /// Handles a supervisor's answer.
     pub fn supervisor_said(&mut self, ticket: u64, confirmed: bool, now: Duration) -> Vec<Action> {
         match self.jobs.iter().find(|(_, job)| job.waits_for_supervisor(ticket)).map(|(line, _)| *line) {
