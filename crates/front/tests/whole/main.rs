@@ -9,6 +9,7 @@ mod crowds;
 mod memory;
 mod nexo;
 mod nexo_cloud;
+mod payouts;
 #[path = "../front/process.rs"]
 mod process;
 mod receipts;
