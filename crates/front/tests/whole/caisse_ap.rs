@@ -36,7 +36,7 @@ fn config(port: u16, more: &str) -> String {
     format!("[[caisse-ap]]\ntill = \"caisse-1\"\nlisten = \"127.0.0.1:{port}\"\n{more}\n")
 }
 
-async fn front(shop: &Shop, port: u16, more: &str) -> Running {
+pub(crate) async fn front(shop: &Shop, port: u16, more: &str) -> Running {
     let folder = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(shop.socket(), folder.path().join("till.sock")).unwrap();
     let_the_front_in(shop, &[]).await;
@@ -49,10 +49,10 @@ fn request(amount: u64) -> String {
 }
 
 /// A till with an open connection. It reads once, as the module does.
-struct Till(TcpStream);
+pub(crate) struct Till(TcpStream);
 
 impl Till {
-    async fn asks(port: u16, bytes: &[u8]) -> Self {
+    pub(crate) async fn asks(port: u16, bytes: &[u8]) -> Self {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         Self(stream)
@@ -63,7 +63,7 @@ impl Till {
     }
 
     /// Returns the answer, or `None` if the outcome is not known.
-    async fn hears(mut self) -> Option<Result<Paid, Failure>> {
+    pub(crate) async fn hears(mut self) -> Option<Result<Paid, Failure>> {
         let mut bytes = [0; 1024];
         let read = timeout(PATIENCE, self.0.read(&mut bytes)).await.expect("an answer or an end");
         let count = read.ok().filter(|count| *count > 0)?;
@@ -93,7 +93,7 @@ fn receipts_of_paid(shop: &Shop) -> usize {
 }
 
 /// Asks the agent itself for the till's latest transaction.
-async fn latest(shop: &Shop) -> Value {
+pub(crate) async fn latest(shop: &Shop) -> Value {
     let agent = Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
     json_of(agent.get("http://agent/v1/latest?till=caisse-1").send().await.unwrap()).await
 }
@@ -313,10 +313,10 @@ async fn a_till_that_speaks_on_during_its_payment_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn a_credit_without_a_supervisor_is_refused() {
+async fn a_credit_is_refused_to_a_till_that_may_not_pay_out() {
     let (shop, _stop) = shop().await;
     let port = free_port();
-    let _front = front(&shop, port, "credit = true").await;
+    let _front = front(&shop, port, "").await;
     let credit = request(1250).replace("CD0010", "CD0011");
     assert_eq!(Till::asks(port, credit.as_bytes()).await.hears().await, Some(Err(Failure::Forbidden)));
     assert_eq!(latest(&shop).await["code"], "no-such-sale");
@@ -452,7 +452,7 @@ async fn odoos_module_works_unmodified() {
     let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| panic!("{name} is set"));
     let (shop, _stop) = shop().await;
     let port = free_port();
-    let _front = front(&shop, port, "credit = true").await;
+    let _front = front(&shop, port, "").await;
     let till = Module { script: variable("POS_CAISSE_AP_CLIENT"), module: variable("POS_CAISSE_AP_MODULE"), port };
     // Contactless and contact.
     for (amount, name, entry, card_type) in [

@@ -8,7 +8,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::caisse_ap::{Till, front, latest};
+use crate::caisse_ap::{self, Till, latest};
 use crate::process::{Running, problem};
 use crate::zvt::{entries, free_port, front_user, until};
 use crate::{PATIENCE, agent_adds, changes, json_of, shop_changed};
@@ -24,10 +24,15 @@ async fn shop() -> (Shop, tokio::sync::oneshot::Sender<()>) {
         "[operators]\nrequired = true\n\n[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"caisse-1\"]\n\
          rights = {rights}\nwithout-operator = [\"caisse-1\"]\n\n[journal]"
     );
-    let shop = shop_changed(vec![("[journal]".to_owned(), peer)]).await;
-    agent_adds(&shop.0, ("Anna", "862435", "supervisor")).await;
-    agent_adds(&shop.0, ("Ben", "135791", "cashier")).await;
-    shop
+    shop_changed(vec![("[journal]".to_owned(), peer)]).await
+}
+
+/// Starts the front with a till that may pay out, and adds the operators.
+async fn front(shop: &Shop, port: u16) -> Running {
+    let front = caisse_ap::front(shop, port, "credit = true").await;
+    agent_adds(shop, ("Anna", "862435", "supervisor")).await;
+    agent_adds(shop, ("Ben", "135791", "cashier")).await;
+    front
 }
 
 async fn waiting(front: &Running, client: &Client) -> Vec<Value> {
@@ -60,7 +65,7 @@ fn paid_out(shop: &Shop) -> usize {
 async fn a_supervisor_confirms_a_payout_and_the_journal_names_her() {
     let (shop, _stop) = shop().await;
     let port = free_port();
-    let front = front(&shop, port, "credit = true").await;
+    let front = front(&shop, port).await;
     let client = front.client();
     let till = Till::asks(port, CREDIT.as_bytes()).await;
     let path = shown(&front, &client).await;
@@ -90,7 +95,7 @@ async fn a_supervisor_confirms_a_payout_and_the_journal_names_her() {
 async fn a_payout_that_is_refused_not_permitted_or_whose_till_is_gone_begins_nothing() {
     let (shop, _stop) = shop().await;
     let port = free_port();
-    let front = front(&shop, port, "credit = true").await;
+    let front = front(&shop, port).await;
     let client = front.client();
     let till = Till::asks(port, CREDIT.as_bytes()).await;
     let path = shown(&front, &client).await;
