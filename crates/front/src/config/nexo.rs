@@ -266,7 +266,11 @@ mod tests {
             plain: false,
             tills: tills.collect(),
         };
-        config.judge(&[]).into_iter().map(|(key, (wrong, remedy))| format!("{key}: {wrong}; {remedy}")).collect()
+        config
+            .judge(&BTreeSet::new())
+            .into_iter()
+            .map(|(key, (wrong, remedy))| format!("{key}: {wrong}; {remedy}"))
+            .collect()
     }
 
     #[test]
@@ -291,7 +295,7 @@ mod tests {
             (format!("{one}{hook}notify-ca-file = \"/nowhere\""), "notify-ca-file: /nowhere"),
             (format!("{one}notify-ca-file = \"/nowhere\""), "there is no notify"),
         ] {
-            let all = faults(&[text.clone()]);
+            let all = faults(std::slice::from_ref(&text));
             assert!(all.iter().any(|fault| fault.contains(said)), "{text}: {all:?}");
         }
         let all = faults(&[one.clone(), one]);
