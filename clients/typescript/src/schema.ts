@@ -1452,6 +1452,8 @@ export interface components {
         FrontHealth: {
             /** @description `up`, `down` or `silent`. */
             agent: string;
+            /** @description The number of payouts of tills that wait for a supervisor at the page; absent if there is none. */
+            payouts?: number;
             /**
              * Format: date-time
              * @description The time since when this is so (UTC, RFC 3339).

@@ -229,6 +229,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
                 json!({
                     "agent": { "type": "string", "description": "`up`, `down` or `silent`." },
                     "since": time("The time since when this is so (UTC, RFC 3339)."),
+                    "payouts": number("The number of payouts of tills that wait for a supervisor at the page; absent if there is none."),
                     "webhooks": { "type": "array", "items": hook, "description": "The webhooks, for this terminal and paired tills only." },
                 }),
                 false,

@@ -336,6 +336,7 @@ class FrontHealth(TypedDict):
     """The state of the front."""
 
     agent: str
+    payouts: NotRequired[int]
     since: str
     webhooks: NotRequired[list[dict[str, Any]]]
 
