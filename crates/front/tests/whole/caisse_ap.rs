@@ -32,7 +32,7 @@ async fn shop_that(setting: &str) -> (Shop, tokio::sync::oneshot::Sender<()>) {
     shop_changed(changes.map(|(old, new)| (old.to_owned(), new.to_owned())).to_vec()).await
 }
 
-fn config(port: u16, more: &str) -> String {
+pub(crate) fn config(port: u16, more: &str) -> String {
     format!("[[caisse-ap]]\ntill = \"caisse-1\"\nlisten = \"127.0.0.1:{port}\"\n{more}\n")
 }
 

@@ -2,9 +2,12 @@
 //! protocol. The tests measure the programs that `packages/build` built, in the folder `POS_PROGRAMS`. The programs
 //! that `cargo test` builds differ from those of a board.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pos_protocols::caisse_ap::failure::Failure;
 use pos_sim::shop::{Options, Shop};
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
@@ -13,9 +16,9 @@ use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::nexo;
 use crate::process::{self, Running, json as json_of};
 use crate::zvt::{self, Till, code, free_port, write_password, zvt_config};
+use crate::{caisse_ap, nexo, nexo_cloud};
 
 /// The limit for each idle program.
 const MOST_IDLE_KB: u64 = 10 * 1024;
@@ -123,15 +126,25 @@ async fn the_front_stays_small_with_a_till_of_each_protocol() {
     let _alone = MEASURED.lock().await;
     let (uid, by_root) = zvt::front_user();
     let mut options = Options::default();
-    let peer =
-        format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"zvt-1\", \"nexo-1\", \"nexo-2\"]\n\n[journal]");
+    let tills = r#"["local", "zvt-1", "caisse-1", "nexo-1", "nexo-2", "nexo-3"]"#;
+    let peer = format!("[[till.peer]]\nuid = {uid}\ntills = {tills}\n\n[journal]");
     options.config.push(("[journal]".to_owned(), peer));
     let shop = Shop::open(options).await.unwrap();
     let _agent = start_agent(programs().join("pos-agent"), &shop);
     let folder = begun_in(&shop);
-    let (zvt_port, nexo_port) = (free_port(), free_port());
-    let listeners = [nexo::config(folder.path(), nexo_port), zvt_config(folder.path(), zvt_port, "")].concat();
-    let secrets = [write_password(folder.path()), nexo::write_passphrase(folder.path())];
+    let [zvt_port, nexo_port, caisse_port] = [(); 3].map(|()| free_port());
+    let key = folder.path().join("api-key");
+    std::fs::write(&key, nexo_cloud::KEYS[0]).unwrap();
+    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+    // No server listens at the address for the answers, so the front keeps trying.
+    let cloud = format!(
+        "[[nexo.till]]\ntill = \"nexo-3\"\nsale-id = \"Till 3\"\napi-key-file = {key:?}\n\
+         notify = \"http://127.0.0.1:{}/\"\n",
+        free_port()
+    );
+    let [nexo, zvt] = [nexo::config(folder.path(), nexo_port), zvt_config(folder.path(), zvt_port, "")];
+    let listeners = [nexo, cloud, zvt, caisse_ap::config(caisse_port, "")].concat();
+    let secrets = [write_password(folder.path()), nexo::write_passphrase(folder.path()), key];
     zvt::let_the_front_in(&shop, &secrets.each_ref().map(PathBuf::as_path)).await;
     let program = programs().join("pos-front");
     let front = if by_root {
@@ -146,8 +159,13 @@ async fn the_front_stays_small_with_a_till_of_each_protocol() {
     // The connection stays open after the message.
     let nexo = nexo::Till::new(&front, nexo_port);
     assert!(nexo.asks("Diagnosis", "1", &json!({})).await["DiagnosisResponse"].is_object());
+    let (client, key) = (front.client(), nexo_cloud::KEYS[0]);
+    let cloud = nexo_cloud::Till { client, port: nexo_port, sale_id: "Till 3", key };
+    assert!(cloud.asks("Diagnosis", "1", &json!({})).await.is_object());
+    cloud.leaves("Diagnosis", "2", &json!({})).await;
+    assert_eq!(caisse_ap::Till::asks(caisse_port, b"CZ\n").await.hears().await, Some(Err(Failure::Format)));
     let with_tills = memory_kb(front.pid());
-    say(&format!("front with listeners for ZVT and nexo {alone} kB, with a till at each {with_tills} kB"));
+    say(&format!("front with listeners for ZVT, Caisse-AP and nexo {alone} kB, with a till at each {with_tills} kB"));
     let status: Value = serde_json::from_slice(&front.verb(&["status"]).stdout).unwrap();
     let connected: Vec<_> = status["tills"].as_array().unwrap().iter().map(|till| &till["connected"]).collect();
     // A nexo till counts as connected only while one of its messages waits for an answer.

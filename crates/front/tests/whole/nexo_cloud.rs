@@ -27,7 +27,7 @@ use crate::zvt::{begun, free_port, front_user};
 use crate::{PATIENCE, json_of, tap};
 
 /// The keys of the tills `Till 1` and `Till 2`.
-const KEYS: [&str; 2] = ["AQEnhmfuXNWTK0Qc+iSEh3aAlVyz", "AQEvhmfxLI3MaBFLw0m/n3Q5qf3V"];
+pub(crate) const KEYS: [&str; 2] = ["AQEnhmfuXNWTK0Qc+iSEh3aAlVyz", "AQEvhmfxLI3MaBFLw0m/n3Q5qf3V"];
 /// Odoo's signature of a payment. It has more digits than a card number.
 const HMAC: &str = "ba6c62413839eb32030a3ee6400af4d367b8fb889b54ea85dffcb5a13625c318";
 
@@ -82,11 +82,11 @@ async fn killed_and_begun(front: Running, port: u16, receiver: &str) -> Running 
 
 /// A till in the cloud form.
 #[derive(Clone)]
-struct Till {
-    client: Client,
-    port: u16,
-    sale_id: &'static str,
-    key: &'static str,
+pub(crate) struct Till {
+    pub(crate) client: Client,
+    pub(crate) port: u16,
+    pub(crate) sale_id: &'static str,
+    pub(crate) key: &'static str,
 }
 
 impl Till {
@@ -111,7 +111,7 @@ impl Till {
     }
 
     /// Sends a message to `/sync`, and returns the answer's content.
-    async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
+    pub(crate) async fn asks(&self, category: &str, service_id: &str, body: &Value) -> Value {
         let answer = self.posts("/sync", self.message(category, service_id, body)).await;
         assert_eq!(answer.status(), 200);
         let text = answer.text().await.unwrap();
@@ -123,7 +123,7 @@ impl Till {
     }
 
     /// Sends a message to `/async`, which must be accepted.
-    async fn leaves(&self, category: &str, service_id: &str, body: &Value) {
+    pub(crate) async fn leaves(&self, category: &str, service_id: &str, body: &Value) {
         let answer = self.posts("/async", self.message(category, service_id, body)).await;
         assert_eq!(
             (answer.status(), &answer.headers()["content-type"]),
