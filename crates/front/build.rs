@@ -31,7 +31,7 @@ const LATER_WORDS: [&str; 11] =
 /// The groups of words that only the customer's screen needs.
 const CUSTOMERS_WORDS: [&str; 1] = ["customer"];
 /// The groups of words that only `support.js` needs.
-const SUPPORT_WORDS: [&str; 3] = ["customers-screen", "devices", "doctor"];
+const SUPPORT_WORDS: [&str; 4] = ["customers-screen", "devices", "doctor", "payout"];
 
 /// The folder with the words that only the page of the first boot needs, one file for each language.
 const FIRST_BOOTS_WORDS: &str = "words/first-boot/";

@@ -4,7 +4,7 @@
 import { dayScreen } from "./day.js";
 import { historyScreen } from "./history.js";
 import { printCopy, showReceipt } from "./receipt.js";
-import { askSupervisor, confirmPayout, signInScreen } from "./signin.js";
+import { askSupervisor, signInScreen } from "./signin.js";
 import { loadSupport, terminalScreen } from "./terminal.js";
 
-export const later = { screens: { sales: historyScreen, day: dayScreen, terminal: terminalScreen }, signInScreen, askSupervisor, confirmPayout, printCopy, showReceipt, pairThis: async () => (await loadSupport()).pairThis() };
+export const later = { screens: { sales: historyScreen, day: dayScreen, terminal: terminalScreen }, signInScreen, askSupervisor, printCopy, showReceipt, pairThis: async () => (await loadSupport()).pairThis(), payoutBar: async () => (await loadSupport()).payoutBar() };

@@ -10,7 +10,7 @@ import { payScreen } from "./pay.js";
 import { barOf, noticeOf, saleScreen } from "./sale.js";
 import * as sound from "./sound.js";
 import { begin, CLOSABLE, isLost, isUnderWay, reduce, screenOf } from "./state.js";
-import { language, load, loadRest, money, t } from "./words.js";
+import { language, load, loadRest, t } from "./words.js";
 
 const MEMORY = "pos.sale";
 const DRAFT = "pos.draft";
@@ -170,7 +170,7 @@ const connection = keepLink({
   event: heard,
   failed: (error) => void noted(error),
   told: dispatch,
-  noted: ({ payouts: waiting = 0 }) => { if (rest && !signedOut && (waiting || payouts.length)) readPayouts(); },
+  noted: ({ payouts }) => { if (rest && !signedOut && (payouts || payout)) readPayouts(payouts); },
   rests: () => signedOut || asleep,
 });
 function heard(data) {
@@ -178,17 +178,11 @@ function heard(data) {
   dispatch({ type: "step", data });
 }
 
-/** The payouts of tills that wait for a supervisor. */
-let payouts = [];
-async function readPayouts() {
-  try {
-    payouts = (await api.get("/front/payouts", { ms: LOOK_MS })).payouts;
-  } catch { payouts = []; }
+/** The bar of a till's payout that waits for a supervisor. */
+let payout = null;
+async function readPayouts(count) {
+  payout = count ? await rest.payoutBar() : null;
   bars();
-}
-async function confirmPayout(payout) {
-  await (await later).confirmPayout(context, payout);
-  readPayouts();
 }
 
 let beats = 0;
@@ -364,11 +358,7 @@ function bars() {
   const list = [];
   if (!signedOut) {
     if (isLost(state.link)) list.push(["alarm", t(`link.${state.link}`), null]);
-    const [payout] = payouts;
-    if (payout) {
-      const words = { till: payout.till, amount: money(payout.amount, payout.currency) };
-      list.push(["warn", t("payout.bar", words), [t("payout.look"), () => confirmPayout(payout)]]);
-    }
+    if (payout) list.push(payout);
     if (view !== "pay" && job) list.push(["note", barOf(state, job, settings), [t("running.show"), context.showOutcome]]);
     // Notices about the shop's money are not shown in training mode.
     const notice = !trains() && state.notices[0];

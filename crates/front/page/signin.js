@@ -130,16 +130,8 @@ export function askSupervisor(page, { reference, request, problem }) {
   return supervisor(what, async (operator, pin) => (await api.post("/v1/approvals", { operator, pin, for: command })).approval);
 }
 
-/** Asks a supervisor to confirm the payout of a till. Closing the question refuses it, so the till does not wait. */
-export async function confirmPayout(page, { till, reference, amount, currency }) {
-  const path = `/front/payouts/${encodeURIComponent(reference)}`;
-  const what = [t("payout.bar", { till, amount: money(amount, currency) })];
-  const done = await supervisor(what, async (operator, pin) => { await api.post(path, { operator, pin }); return true; });
-  if (!done) await api.post(path, { refused: true }).catch(() => { /* the till no longer waits */ });
-}
-
 /** Asks for a supervisor's name and PIN. Resolves to the result of `send`, or null. */
-async function supervisor(what, send) {
+export async function supervisor(what, send) {
   let found = [];
   let length = null;
   try {

@@ -1,6 +1,6 @@
-// The parts of the terminal's screen that work only with a connection: the customer's screen, paired devices, and the
-// doctor's findings.
-// `terminal.js` loads this file when its screen is opened, and gives it the modules that it needs.
+// The parts that work only with a connection: the customer's screen, paired devices, the doctor's findings, and the
+// payouts of tills.
+// `terminal.js` loads this file when its screen is opened or a payout waits, and gives it the modules that it needs.
 
 /** The version of the page to which this file belongs. */
 export const version = "@VERSION@";
@@ -15,12 +15,28 @@ const DOCTOR_MS = 130000;
 const SYSTEMS = [["iPhone"], ["iPad"], ["Android"], ["Windows"], ["Mac OS", "Mac"], ["Linux"]];
 
 /** Builds the parts with these modules of the page. */
-export function support({ api, dom, failure, words }) {
+export function support({ api, dom, failure, supervisor, words }) {
   const { button, closer, dialog, fill, folded, h, icon, qr, text } = dom;
-  const { day, t } = words;
+  const { day, money, t } = words;
   const alert = () => h("p", { class: "wrong", role: "alert" });
   /** Returns the words for a refusal; `known` has those that only these parts need. */
   const wordsOf = (error, known) => (known[error.code] ? t(known[error.code]) : failure(error));
+
+  /** Returns the bar of the first payout that waits for a supervisor; null if none does. */
+  async function payoutBar() {
+    const one = await firstPayout();
+    return one && ["warn", payoutWords(one), [t("payout.look"), confirmPayout]];
+  }
+  const firstPayout = async () => (await api.get("/front/payouts", { ms: LOOK_MS }).catch(() => null))?.payouts[0] ?? null;
+  const payoutWords = ({ till, amount, currency }) => t("payout.bar", { till, amount: money(amount, currency) });
+  /** Asks a supervisor about the first payout. Closing the question refuses it, so the till does not wait. */
+  async function confirmPayout() {
+    const one = await firstPayout();
+    if (!one) return;
+    const path = `/front/payouts/${encodeURIComponent(one.reference)}`;
+    const send = async (operator, pin) => { await api.post(path, { operator, pin }); return true; };
+    if (!await supervisor([payoutWords(one)], send)) await api.post(path, { refused: true }).catch(() => { /* it waits no more */ });
+  }
 
   /** Builds the part that opens the customer's screen, on this device or on another one. */
   function customerPart() {
@@ -156,5 +172,5 @@ export function support({ api, dom, failure, words }) {
     });
     if (done) location.reload();
   }
-  return { customerPart, devicesPart, doctorPart, pairThis };
+  return { customerPart, devicesPart, doctorPart, pairThis, payoutBar };
 }

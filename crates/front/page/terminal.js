@@ -11,7 +11,7 @@ import { levelOf, stateWords } from "./parts.js";
 import { isNewer, sleep } from "./link.js";
 import { failure } from "./receipt.js";
 import { badge, whoseWords, whyOf } from "./sale.js";
-import { languageChoice } from "./signin.js";
+import { languageChoice, supervisor } from "./signin.js";
 import { isLost } from "./state.js";
 import { clock, has, LANGUAGES, money, reason, t } from "./words.js";
 
@@ -27,7 +27,7 @@ export async function loadSupport() {
     try {
       const { support, version } = await import(`./support.js?${tries}`);
       await words.loadSupport();
-      if (!isNewer(version)) return support({ api, dom, failure, words });
+      if (!isNewer(version)) return support({ api, dom, failure, supervisor, words });
     } catch { /* loaded again */ }
     await sleep(AGAIN_MS);
   }

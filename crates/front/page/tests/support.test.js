@@ -1,4 +1,4 @@
-// The parts of the terminal's screen that work only with a connection: paired devices, and the doctor's findings.
+// The parts that work only with a connection: paired devices, the doctor's findings, and the payouts of tills.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -33,11 +33,11 @@ beforeEach(async () => {
 afterEach(() => mock.reset());
 
 /** Builds the parts. A question over the page is kept in `dialogs` until the test closes it. */
-function parts() {
+function parts(supervisor) {
   const dialog = (title, build) => new Promise((close) => {
     dialogs.push({ title, close, el: dom.h("div", {}, build(close)) });
   });
-  return support({ api, dom: { ...dom, dialog }, failure, words });
+  return support({ api, dom: { ...dom, dialog }, failure, supervisor, words });
 }
 async function press(el, name, value) {
   found(el, name, value).click();
@@ -154,4 +154,36 @@ test("the token leaves the address before this device is paired with it", async 
   globalThis.location.hash = "#main";
   await parts().pairThis();
   assert.equal(dialogs.length, 1, "another mark in the address is no link");
+});
+
+test("a payout is shown with its till and amount, and the question is about the payout that waits now", async () => {
+  const payout = (reference) => ({ till: "kasse-1", reference, amount: "12.34", currency: "EUR", leftS: 50 });
+  const waiting = (...references) => { answers["GET /front/payouts"] = () => json(200, { payouts: references.map(payout) }); };
+  const shown = [];
+  let confirms = true;
+  const page = parts(async (what, send) => {
+    shown.push(what);
+    return confirms ? send("Berta", "1973") : null;
+  });
+  waiting();
+  assert.equal(await page.payoutBar(), null);
+  answers["GET /front/payouts"] = () => json(401, { code: "sign-in" });
+  assert.equal(await page.payoutBar(), null);
+  waiting("c-1");
+  const [kind, said, [look, confirm]] = await page.payoutBar();
+  assert.deepEqual([kind, look], ["warn", "Confirm"]);
+  assert.match(said, /kasse-1.*12\.34/);
+  // The first one is over when the supervisor comes.
+  waiting("c-2", "c-3");
+  answers["POST /front/payouts/c-2"] = () => json(204);
+  await confirm();
+  assert.deepEqual(shown, [[said]]);
+  assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"operator":"Berta","pin":"1973"}');
+  confirms = false;
+  await confirm();
+  assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"refused":true}');
+  const before = asked.length;
+  waiting();
+  await confirm();
+  assert.equal(asked.length, before + 1, "nothing waits, so nothing is asked");
 });
