@@ -32,7 +32,7 @@ async function health(noted) {
   const asked = performance.now();
   try {
     const found = await get("/front/health", { ms: HEALTH_MS });
-    noted(found);
+    noted?.(found);
     return found.agent === "up" ? "up" : "agent-down";
   } catch {
     // When the page itself was suspended, its own timer has ended the request.
@@ -49,7 +49,7 @@ const lost = (found) => ({ type: "link-lost", agent: found === "agent-down" });
  * `told` gets the events about the state of the connection: `link-up` and `link-lost`. `noted` gets each answer about the
  * front's health. While `rests()` is true, nothing is opened.
  */
-export function keepLink({ listen, opened, event, failed, told, noted = () => {}, rests = () => false }) {
+export function keepLink({ listen, opened, event, failed, told, noted, rests = () => false }) {
   let stream = new AbortController();
   let up = false;
 

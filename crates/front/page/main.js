@@ -170,7 +170,11 @@ const connection = keepLink({
   event: heard,
   failed: (error) => void noted(error),
   told: dispatch,
-  noted: ({ payouts }) => { if (rest && !signedOut && (payouts || payout)) readPayouts(payouts); },
+  async noted({ payouts }) {
+    if (!payouts && !payout) return;
+    payout = payouts && await rest?.payoutBar();
+    bars();
+  },
   rests: () => signedOut || asleep,
 });
 function heard(data) {
@@ -179,11 +183,7 @@ function heard(data) {
 }
 
 /** The bar of a till's payout that waits for a supervisor. */
-let payout = null;
-async function readPayouts(count) {
-  payout = count ? await rest.payoutBar() : null;
-  bars();
-}
+let payout;
 
 let beats = 0;
 /** The link as the sign-in screen shows it. No stream is open then, so only the health request tells it. */

@@ -1,10 +1,9 @@
-// Sign-in: a list of names, a PIN pad, and the question for a supervisor's PIN.
+// Sign-in: a list of names, and a PIN pad.
 
 import * as api from "./api.js";
-import { button, dialog, DIGIT_KEYS, fill, h, icon, keypad, text } from "./dom.js";
-import { toApprove } from "./draft.js";
+import { button, DIGIT_KEYS, fill, h, icon, keypad, text } from "./dom.js";
 import { failure } from "./receipt.js";
-import { language, money, t } from "./words.js";
+import { language, t } from "./words.js";
 
 /** Reads who can sign in, and the number of digits of each PIN if it is fixed. */
 async function people() {
@@ -116,46 +115,4 @@ export function pinPad(word, send, said, length = null) {
     return true;
   }
   return { el, press, leave };
-}
-
-/**
- * Asks a supervisor to confirm one command. Resolves to the approval for the request, or null. The supervisor sees and
- * confirms the terminal's result for the command.
- */
-export function askSupervisor(page, { reference, request, problem }) {
-  const { exponent, currency } = page.settings();
-  const command = toApprove(reference, request, problem?.toConfirm, exponent);
-  const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
-  const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
-  return supervisor(what, async (operator, pin) => (await api.post("/v1/approvals", { operator, pin, for: command })).approval);
-}
-
-/** Asks for a supervisor's name and PIN. Resolves to the result of `send`, or null. */
-export async function supervisor(what, send) {
-  let found = [];
-  let length = null;
-  try {
-    const { operators, pinDigits } = await api.get("/v1/operators");
-    found = operators.filter((one) => one.role === "supervisor");
-    length = pinDigits;
-  } catch { /* the supervisor types the name */ }
-  return dialog(t("supervisor.title"), (close) => {
-    const said = h("p", { class: "wrong", role: "alert" });
-    let chosen = found.length === 1 ? found[0].name : "";
-    const typed = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true });
-    const names = found.map((one) => h("button", { "data-operator": one.name, "aria-pressed": String(one.name === chosen), onclick: () => choose(one.name) }, one.name));
-    function choose(name) {
-      chosen = name;
-      names.forEach((one) => one.setAttribute("aria-pressed", String(one.getAttribute("data-operator") === chosen)));
-      pad.el.focus();
-    }
-    const pad = pinPad(t("supervisor.confirm"), async (pin) => {
-      const operator = names.length ? chosen : typed.value.trim();
-      if (!operator) return text(said, t("supervisor.choose"));
-      close(await send(operator, pin));
-    }, said, length);
-    if (names.length) pad.el.setAttribute("data-first", "");
-    pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
-    return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), ...(names.length ? [h("div", { class: "tabs", id: "supervisor-name", role: "group", "aria-label": t("supervisor.name") }, names)] : [h("label", { for: "supervisor-name" }, t("supervisor.name")), typed]), pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
-  }, "supervisor");
 }

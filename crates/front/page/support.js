@@ -1,6 +1,6 @@
-// The parts that work only with a connection: the customer's screen, paired devices, the doctor's findings, and the
-// payouts of tills.
-// `terminal.js` loads this file when its screen is opened or a payout waits, and gives it the modules that it needs.
+// The parts that work only with a connection: the customer's screen, paired devices, the doctor's findings, the payouts
+// of tills, and the question for a supervisor's PIN.
+// `terminal.js` loads this file when one of them is needed, and gives it the modules that it needs.
 
 /** The version of the page to which this file belongs. */
 export const version = "@VERSION@";
@@ -15,12 +15,54 @@ const DOCTOR_MS = 130000;
 const SYSTEMS = [["iPhone"], ["iPad"], ["Android"], ["Windows"], ["Mac OS", "Mac"], ["Linux"]];
 
 /** Builds the parts with these modules of the page. */
-export function support({ api, dom, failure, supervisor, words }) {
+export function support({ api, dom, failure, pinPad, toApprove, words }) {
   const { button, closer, dialog, fill, folded, h, icon, qr, text } = dom;
   const { day, money, t } = words;
   const alert = () => h("p", { class: "wrong", role: "alert" });
   /** Returns the words for a refusal; `known` has those that only these parts need. */
   const wordsOf = (error, known) => (known[error.code] ? t(known[error.code]) : failure(error));
+
+  /**
+   * Asks a supervisor to confirm one command. Resolves to the approval for the request, or null. The supervisor sees and
+   * confirms the terminal's result for the command.
+   */
+  function askSupervisor(page, { reference, request, problem }) {
+    const { exponent, currency } = page.settings();
+    const command = toApprove(reference, request, problem?.toConfirm, exponent);
+    const of = problem?.toConfirm?.number ? t("supervisor.of", { number: problem.toConfirm.number }) : command.of ?? "";
+    const what = [t(`do.${command.kind}`, { amount: money(command.amount, command.currency ?? currency) }), of, command.tip && t("supervisor.tip")];
+    return supervisor(what, async (operator, pin) => (await api.post("/v1/approvals", { operator, pin, for: command })).approval);
+  }
+
+  /** Asks for a supervisor's name and PIN. Resolves to the result of `send`, or null. */
+  async function supervisor(what, send) {
+    let found = [];
+    let length = null;
+    try {
+      const { operators, pinDigits } = await api.get("/v1/operators");
+      found = operators.filter((one) => one.role === "supervisor");
+      length = pinDigits;
+    } catch { /* the supervisor types the name */ }
+    return dialog(t("supervisor.title"), (close) => {
+      const said = h("p", { class: "wrong", role: "alert" });
+      let chosen = found.length === 1 ? found[0].name : "";
+      const typed = h("input", { id: "supervisor-name", type: "text", autocomplete: "off", "data-first": true });
+      const names = found.map((one) => h("button", { "data-operator": one.name, "aria-pressed": String(one.name === chosen), onclick: () => choose(one.name) }, one.name));
+      function choose(name) {
+        chosen = name;
+        names.forEach((one) => one.setAttribute("aria-pressed", String(one.getAttribute("data-operator") === chosen)));
+        pad.el.focus();
+      }
+      const pad = pinPad(t("supervisor.confirm"), async (pin) => {
+        const operator = names.length ? chosen : typed.value.trim();
+        if (!operator) return text(said, t("supervisor.choose"));
+        close(await send(operator, pin));
+      }, said, length);
+      if (names.length) pad.el.setAttribute("data-first", "");
+      pad.el.addEventListener("keydown", (event) => { if (pad.press(event)) event.preventDefault(); });
+      return [h("p", { id: "supervisor-what" }, what.filter(Boolean).join(" · ")), ...(names.length ? [h("div", { class: "tabs", id: "supervisor-name", role: "group", "aria-label": t("supervisor.name") }, names)] : [h("label", { for: "supervisor-name" }, t("supervisor.name")), typed]), pad.el, said, button("close", t("no"), () => { pad.leave(); close(null); }, { class: "quiet" })];
+    }, "supervisor");
+  }
 
   /** Returns the bar of the first payout that waits for a supervisor; null if none does. */
   async function payoutBar() {
@@ -172,5 +214,5 @@ export function support({ api, dom, failure, supervisor, words }) {
     });
     if (done) location.reload();
   }
-  return { customerPart, devicesPart, doctorPart, pairThis, payoutBar };
+  return { askSupervisor, customerPart, devicesPart, doctorPart, pairThis, payoutBar };
 }

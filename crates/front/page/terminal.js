@@ -5,13 +5,13 @@ import * as api from "./api.js";
 import * as dom from "./dom.js";
 import * as words from "./words.js";
 import { fill, folded, h, icon, text } from "./dom.js";
-import { payable } from "./draft.js";
+import { payable, toApprove } from "./draft.js";
 import { pairingPart } from "./pairing.js";
 import { levelOf, stateWords } from "./parts.js";
 import { isNewer, sleep } from "./link.js";
 import { failure } from "./receipt.js";
 import { badge, whoseWords, whyOf } from "./sale.js";
-import { languageChoice, supervisor } from "./signin.js";
+import { languageChoice, pinPad } from "./signin.js";
 import { isLost } from "./state.js";
 import { clock, has, LANGUAGES, money, reason, t } from "./words.js";
 
@@ -27,7 +27,7 @@ export async function loadSupport() {
     try {
       const { support, version } = await import(`./support.js?${tries}`);
       await words.loadSupport();
-      if (!isNewer(version)) return support({ api, dom, failure, supervisor, words });
+      if (!isNewer(version)) return support({ api, dom, failure, pinPad, toApprove, words });
     } catch { /* loaded again */ }
     await sleep(AGAIN_MS);
   }

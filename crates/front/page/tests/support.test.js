@@ -6,7 +6,9 @@ import { afterEach, beforeEach, mock, test } from "node:test";
 import { found, said } from "./elements.js";
 import * as api from "../api.js";
 import * as dom from "../dom.js";
+import { toApprove } from "../draft.js";
 import { failure } from "../receipt.js";
+import { pinPad } from "../signin.js";
 import { support } from "../support.js";
 import * as words from "../words.js";
 
@@ -33,11 +35,11 @@ beforeEach(async () => {
 afterEach(() => mock.reset());
 
 /** Builds the parts. A question over the page is kept in `dialogs` until the test closes it. */
-function parts(supervisor) {
+function parts() {
   const dialog = (title, build) => new Promise((close) => {
     dialogs.push({ title, close, el: dom.h("div", {}, build(close)) });
   });
-  return support({ api, dom: { ...dom, dialog }, failure, supervisor, words });
+  return support({ api, dom: { ...dom, dialog }, failure, pinPad, toApprove, words });
 }
 async function press(el, name, value) {
   found(el, name, value).click();
@@ -159,28 +161,32 @@ test("the token leaves the address before this device is paired with it", async 
 test("a payout is shown with its till and amount, and the question is about the payout that waits now", async () => {
   const payout = (reference) => ({ till: "kasse-1", reference, amount: "12.34", currency: "EUR", leftS: 50 });
   const waiting = (...references) => { answers["GET /front/payouts"] = () => json(200, { payouts: references.map(payout) }); };
-  const shown = [];
-  let confirms = true;
-  const page = parts(async (what, send) => {
-    shown.push(what);
-    return confirms ? send("Berta", "1973") : null;
-  });
+  answers["GET /v1/operators"] = () => json(200, { operators: [{ name: "Anna", role: "cashier" }, { name: "Berta", role: "supervisor" }], pinDigits: 4 });
+  const page = parts();
   waiting();
   assert.equal(await page.payoutBar(), null);
   answers["GET /front/payouts"] = () => json(401, { code: "sign-in" });
   assert.equal(await page.payoutBar(), null);
   waiting("c-1");
-  const [kind, said, [look, confirm]] = await page.payoutBar();
+  const [kind, words, [look, confirm]] = await page.payoutBar();
   assert.deepEqual([kind, look], ["warn", "Confirm"]);
-  assert.match(said, /kasse-1.*12\.34/);
+  assert.match(words, /kasse-1.*12\.34/);
   // The first one is over when the supervisor comes.
   waiting("c-2", "c-3");
   answers["POST /front/payouts/c-2"] = () => json(204);
-  await confirm();
-  assert.deepEqual(shown, [[said]]);
+  const confirmed = confirm();
+  await settled();
+  const [{ el, close }] = dialogs;
+  assert.ok(said(el).includes(words), said(el));
+  for (const digit of "1973") found(el, "data-pin", digit).click();
+  await settled();
   assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"operator":"Berta","pin":"1973"}');
-  confirms = false;
-  await confirm();
+  close(true);
+  await confirmed;
+  const refused = confirm();
+  await settled();
+  dialogs.at(-1).close(null);
+  await refused;
   assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"refused":true}');
   const before = asked.length;
   waiting();
