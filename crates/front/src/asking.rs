@@ -1,6 +1,7 @@
 //! Requests to the agent on behalf of tills that speak ZVT, Caisse-AP or nexo. The front sends them in the till's name
 //! and returns the answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,10 +12,12 @@ use hyper::{HeaderMap, Method};
 use pos_till_api::deadlines::AnswerDeadline;
 use pos_till_api::routes;
 use pos_till_api::{Ask, Problem, ProblemType, Request, Said};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::agent::{Agent, AgentError, NotNamed, Question, Room};
 use crate::forward::own_problem;
+use crate::task;
 
 /// The pause before the front asks for a list again. The agent reads one list per user at a time, and the page may have
 /// asked for one.
@@ -27,6 +30,16 @@ pub(crate) async fn until(deadline: Option<Instant>) {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,
     }
+}
+
+/// Begins to ask the agent in the name of a till. The answer comes with its ticket.
+pub(crate) fn begin_asking(
+    asked: &mut JoinSet<(u64, Said)>,
+    (agent, room, till): (&Arc<Agent>, Room, &str),
+    (ticket, question): (u64, Ask),
+) -> AbortHandle {
+    let (agent, till) = (Arc::clone(agent), till.to_owned());
+    task::spawn_in(asked, async move { (ticket, ask(&agent, room, &till, &question).await) })
 }
 
 /// Asks the agent in the name of this till. The request takes a slot of the till's protocol. Cancel requests have

@@ -30,6 +30,7 @@ use crate::delivered::deliver;
 use crate::payouts::{AskedPayout, Payouts};
 use crate::seen::SeenTill;
 use crate::session::end;
+use crate::task;
 use crate::till_lines;
 
 /// The time in which a till reads an answer on which no money depends.
@@ -198,7 +199,7 @@ impl Missing {
             _ => None,
         };
         let supervisor = payout.as_ref().and_then(|payout| self.supervisors.get(payout)).cloned();
-        self.said.spawn(async move {
+        task::spawn_in(&mut self.said, async move {
             let said = match (&payout, supervisor) {
                 (None, _) => ask(&agent, Room::CaisseAp, &till, &asked).await,
                 (Some(_), Some(session)) => ask_as(&agent, Room::CaisseAp, &till, &asked, Some(&session)).await,
@@ -212,7 +213,7 @@ impl Missing {
     /// Shows a payout at the page, and waits for a supervisor.
     fn wait(&mut self, ticket: u64, asked: AskedPayout, payouts: &Arc<Payouts>) {
         let payouts = Arc::clone(payouts);
-        let question = self.confirmed.spawn(async move {
+        let question = task::spawn_in(&mut self.confirmed, async move {
             let reference = asked.reference.clone();
             (ticket, reference, payouts.confirmed(asked).await)
         });
@@ -239,7 +240,7 @@ impl Missing {
     fn end(&mut self, payout: &str, agent: &Arc<Agent>) {
         if let Some(session) = self.supervisors.remove(payout) {
             let agent = Arc::clone(agent);
-            tokio::spawn(async move { end(&agent, &session).await });
+            task::spawn(async move { end(&agent, &session).await });
         }
     }
 }
@@ -268,7 +269,7 @@ async fn accept(listener: &TcpListener, from: &[IpAddr], events: &mpsc::Sender<E
         if events.send(Event::Opened(count, writer, peer.to_string())).await.is_err() {
             return;
         }
-        open.spawn(hold(count, stream, word, events.clone()));
+        task::spawn_in(&mut open, hold(count, stream, word, events.clone()));
     }
 }
 

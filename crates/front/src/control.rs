@@ -33,6 +33,7 @@ use crate::forward::event_stream;
 use crate::front::Front;
 use crate::pairing::PairError;
 use crate::problem::{Answer, Problem, json_answer};
+use crate::task;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const MOST: usize = 64 * 1024;
@@ -79,7 +80,7 @@ pub(crate) async fn serve(listener: UnixListener, front: Arc<Front>) {
             continue;
         };
         let front = Arc::clone(&front);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let answered = service_fn(move |request| {
                 let front = Arc::clone(&front);
                 async move { Ok::<_, std::convert::Infallible>(answer(&front, request).await) }
@@ -116,7 +117,7 @@ fn trace(front: &Front) -> Answer {
     let (sender, stream) = mpsc::channel(TRACED);
     for till in &front.tills {
         let (mut lines, sender) = (till.trace(), sender.clone());
-        tokio::spawn(async move {
+        task::spawn(async move {
             loop {
                 let line = match lines.recv().await {
                     Ok(line) => line,

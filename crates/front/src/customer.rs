@@ -34,6 +34,7 @@ use crate::pairing::{digest_of, random};
 use crate::problem::{Answer, Problem};
 use crate::qr;
 use crate::state::{StateError, StateFolder};
+use crate::task;
 
 /// The file of the paired screen in the state folder.
 const FILE: &str = "customer.json";
@@ -204,7 +205,7 @@ pub(crate) async fn stream(
         left,
     };
     let first = if after.is_none() { Some(source.current().await?) } else { None };
-    tokio::spawn(async move { source.forward(first, sender).await });
+    task::spawn(async move { source.forward(first, sender).await });
     Ok(event_stream(stream))
 }
 

@@ -56,6 +56,7 @@ use crate::guard::{Asker, Guard, Way, browser_cookie};
 use crate::page::Page;
 use crate::problem::{Answer, Body, Problem, empty_answer, json_answer, whole};
 use crate::slots::{Lasting, Owner, Slot};
+use crate::task;
 use crate::writing::Stream;
 
 /// The document of the first boot among the files of the page.
@@ -385,7 +386,7 @@ impl FirstBoot {
             }
         };
         let (sender, stream) = mpsc::channel(1);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let outcome = written(replies, &sender).await;
             drop((sender, turn));
             self.forget_state();

@@ -30,6 +30,7 @@ use crate::callbacks::Callbacks;
 use crate::guard::{Caller, Way};
 use crate::problem::{Answer, Body, BodyError, Problem, whole};
 use crate::slots::{Lasting, UnderWay};
+use crate::task;
 
 /// The largest body in bytes, which is also the agent's limit. The request for a transaction has fewer than 200 bytes.
 const MOST_BODY: usize = 64 * 1024;
@@ -413,7 +414,7 @@ async fn listen(agent: &Agent, headers: HeaderMap, caller: &Caller, room: Room) 
         Caller::Page { .. } => None,
     };
     let (sender, stream) = mpsc::channel(1);
-    tokio::spawn(forward(events, only, sender));
+    task::spawn(forward(events, only, sender));
     Ok(event_stream(stream))
 }
 

@@ -22,6 +22,7 @@ use mdns_sd::{DaemonEvent, IfKind, ServiceDaemon, ServiceInfo};
 use tokio::time::timeout;
 
 use crate::certificate::HostCertificate;
+use crate::task;
 
 /// The service, as in the manual.
 pub(crate) const SERVICE: &str = "_pos-agent._tcp";
@@ -133,7 +134,7 @@ impl Announcing {
             }
         };
         tracing::info!(announced = announcement.shown(), "tills in the network find the terminal");
-        tokio::spawn(async move {
+        task::spawn(async move {
             // The channel ends with the crate's thread.
             while let Ok(event) = events.recv_async().await {
                 tell(&event);

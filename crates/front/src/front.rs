@@ -56,6 +56,7 @@ use crate::qr;
 use crate::seen::SeenTill;
 use crate::session::{self, KnownSessions, SessionDigest};
 use crate::slots::{Lasting, Owner, Slot, UnderWay};
+use crate::task;
 use crate::webhooks::Webhook;
 
 /// The page loads no resources from elsewhere, and cannot be embedded in another page. A document also permits its own
@@ -571,7 +572,7 @@ impl Front {
         let mut changes = self.pairings.changes();
         changes.mark_changed();
         let shown = Arc::clone(&self.pairings);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let mut keep_alive = interval(KEEP_ALIVE);
             keep_alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {

@@ -42,6 +42,7 @@
 //! | `till_lines`, `delivered` | connections of tills on plain TCP; the proof that an answer was delivered |
 //! | `asking`, `seen` | requests to the agent for these tills; the technician's view of them |
 //! | `first_boot` | the page that sets up a terminal without a configuration |
+//! | `task` | the tasks of all parts |
 //! | `control` | the connection from the command line to the running front |
 
 mod agent;
@@ -78,6 +79,7 @@ mod seen;
 mod session;
 mod slots;
 mod state;
+mod task;
 mod till_lines;
 mod webhooks;
 mod writing;

@@ -32,6 +32,7 @@ use crate::guard::Way;
 use crate::nexo::Nexo;
 use crate::problem::Answer;
 use crate::slots::{Slot, Slots};
+use crate::task;
 
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The time limit for a request's head. It also closes idle connections.
@@ -126,7 +127,7 @@ impl Listening {
                     let Some(slot) = slots.enter(way.whence()) else { continue };
                     let tls = self.tls.as_ref().map(|tls| Arc::clone(&tls.borrow()));
                     let connection = Connection { served: served.clone(), slot, stopped: stopped.clone() };
-                    tasks.spawn(connection.serve(stream, way, tls));
+                    task::spawn_in(&mut tasks, connection.serve(stream, way, tls));
                     // The new connection runs before the next one is accepted, so its caller can identify itself before
                     // the slot is lost.
                     tokio::task::yield_now().await;

@@ -31,7 +31,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::agent::{Agent, Room};
-use crate::asking::{ask, until};
+use crate::asking::{begin_asking, until};
 use crate::callbacks::CALLBACK;
 use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::control::unix_s;
@@ -43,6 +43,7 @@ use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 use crate::slots::{Lasting, Owner, Slot};
 use crate::state::StateFolder;
+use crate::task;
 
 /// The largest number of messages that wait for a till's session.
 pub(crate) const MOST_WAITING: usize = 16;
@@ -184,7 +185,7 @@ impl Nexo {
         for till in self.tills.values() {
             if let Some(outbox) = &till.outbox {
                 till.resume(outbox).await;
-                tokio::spawn(Arc::clone(outbox).run());
+                task::spawn(Arc::clone(outbox).run());
             }
         }
     }
@@ -466,9 +467,8 @@ impl Serving {
             for action in actions {
                 match action {
                     Action::Ask { ticket, ask: question } => {
-                        let (agent, till) = (Arc::clone(&agent), self.seen.till.clone());
-                        let question = async move { (ticket, ask(&agent, Room::Nexo, &till, &question).await) };
-                        questions.insert(ticket, asked.spawn(question));
+                        let as_till = (&agent, Room::Nexo, self.seen.till.as_str());
+                        questions.insert(ticket, begin_asking(&mut asked, as_till, (ticket, question)));
                     }
                     Action::GiveUp { ticket } => {
                         if let Some(question) = questions.remove(&ticket) {

@@ -46,6 +46,7 @@ use crate::pairing::digest_of;
 use crate::problem::{Answer, whole};
 use crate::seen::SeenTill;
 use crate::state::{StateError, StateFolder};
+use crate::task;
 use crate::webhooks::{Unaccepted, accepted, client, until_accepted};
 
 /// The header with the till's key.
@@ -357,7 +358,7 @@ impl NexoTill {
         let pursued = Pursued { outbox: Arc::clone(outbox), events: self.events.clone(), id, request };
         let exchanges = Arc::clone(&self.exchanges);
         let seen = Arc::clone(&self.seen);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let next = || exchanges.fetch_add(1, Ordering::Relaxed);
             let Some(answer) = pursued.until_answered(arrival, told, next).await else { return };
             if let Some(answer) = &answer {

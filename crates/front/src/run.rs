@@ -30,6 +30,7 @@ use crate::seen::SeenTill;
 use crate::session::KnownSessions;
 use crate::slots::Slots;
 use crate::state::StateFolder;
+use crate::task;
 use crate::webhooks::Webhook;
 use crate::zvt::ZvtTill;
 use crate::{control, till_lines, zvt};
@@ -96,31 +97,34 @@ pub(crate) async fn run(config: FrontConfig, now: fn() -> SystemTime, started: i
     let (stop, stopped) = watch::channel(false);
     let (mut served, slots) = (JoinSet::new(), Arc::new(Slots::default()));
     for listening in listening {
-        served.spawn(listening.serve(Served::Front(Arc::clone(&front)), Arc::clone(&slots), stopped.clone()));
+        task::spawn_in(
+            &mut served,
+            listening.serve(Served::Front(Arc::clone(&front)), Arc::clone(&slots), stopped.clone()),
+        );
     }
     if let Some(listening) = nexo_listening {
         tracing::info!(address = listening.url(), "listening for tills that speak nexo");
         nexo.resume().await;
-        served.spawn(listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&slots), stopped.clone()));
+        task::spawn_in(&mut served, listening.serve(Served::Nexo(Arc::new(nexo)), Arc::clone(&slots), stopped.clone()));
         for session in sessions {
-            served.spawn(session.run(Arc::clone(&front.agent), stopped.clone()));
+            task::spawn_in(&mut served, session.run(Arc::clone(&front.agent), stopped.clone()));
         }
     }
     for (till, listener) in zvt {
-        served.spawn(till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
+        task::spawn_in(&mut served, till.run(listener, Arc::clone(&front.agent), state.clone(), stopped.clone()));
     }
     for (till, listener) in caisse_ap {
         let asked = (Arc::clone(&front.agent), Arc::clone(&front.payouts));
-        served.spawn(till.run(listener, asked, stopped.clone()));
+        task::spawn_in(&mut served, till.run(listener, asked, stopped.clone()));
     }
-    tokio::spawn(control::serve(control, Arc::clone(&front)));
+    task::spawn(control::serve(control, Arc::clone(&front)));
     let agent = Arc::clone(&front.agent);
-    tokio::spawn(async move { agent.keep_watch(now).await });
+    task::spawn(async move { agent.keep_watch(now).await });
     let (agent, own) = (Arc::clone(&front.agent), front.config.own_tills());
-    tokio::spawn(async move { agent.watch_names(own).await });
+    task::spawn(async move { agent.watch_names(own).await });
     for webhook in &front.webhooks {
         let (agent, callbacks) = (Arc::clone(&front.agent), Arc::clone(&front.callbacks));
-        tokio::spawn(Arc::clone(webhook).run(agent, callbacks, state.clone(), now));
+        task::spawn(Arc::clone(webhook).run(agent, callbacks, state.clone(), now));
     }
     let notify = Notify::from_env();
     notify.ready();
@@ -224,7 +228,7 @@ fn renewed(
     let (tls_sender, tls) = watch::channel(first.tls().map_err(|error| error.to_string())?);
     let (made_sender, made) = watch::channel(Arc::new(first));
     let (state, config, purpose) = (state.clone(), config.clone(), purpose.clone());
-    tokio::spawn(async move {
+    task::spawn(async move {
         let mut look = interval(CERTIFICATE_LOOKED_AT);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         look.tick().await;

@@ -28,10 +28,11 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::agent::{Agent, Room};
-use crate::asking::{ask, until};
+use crate::asking::{begin_asking, until};
 use crate::config::zvt::{ZvtConfig, ZvtLine};
 use crate::seen::SeenTill;
 use crate::state::StateFolder;
+use crate::task;
 use crate::till_lines;
 
 /// The time limit for each further part of an incomplete APDU. Over Ethernet, the whole APDU arrives immediately.
@@ -158,8 +159,7 @@ impl ZvtTill {
                         }
                     }
                     Action::Ask { ticket, ask: question } => {
-                        let (agent, till) = (Arc::clone(agent), self.config.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, Room::Zvt, &till, &question).await) });
+                        begin_asking(&mut asked, (agent, Room::Zvt, &self.config.till), (ticket, question));
                     }
                     Action::Hang { line } => lost.push(line),
                     Action::Note(note) => tracing::warn!(till = self.config.till, "{note}"),
@@ -181,8 +181,7 @@ impl ZvtTill {
                 }
                 for action in session.line_lost(line, start.elapsed()) {
                     if let Action::Ask { ticket, ask: question } = action {
-                        let (agent, till) = (Arc::clone(agent), self.config.till.clone());
-                        asked.spawn(async move { (ticket, ask(&agent, Room::Zvt, &till, &question).await) });
+                        begin_asking(&mut asked, (agent, Room::Zvt, &self.config.till), (ticket, question));
                     }
                 }
             }
@@ -235,7 +234,7 @@ async fn open(
     let has_lengths = Arc::new(AtomicBool::new(false));
     let lost = events.clone();
     let (ready, begin) = tokio::sync::oneshot::channel::<()>();
-    let both = tokio::spawn(async move {
+    let both = task::spawn(async move {
         // The event `Opened` must come before any received APDU.
         let _ = begin.await;
         tokio::select! {

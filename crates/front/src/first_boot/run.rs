@@ -36,6 +36,7 @@ use crate::page::Page;
 use crate::run::ticked;
 use crate::slots::Slots;
 use crate::state::StateFolder;
+use crate::task;
 
 /// The interval at which the front looks for a new address, and for a configuration.
 const LOOK: Duration = Duration::from_secs(3);
@@ -85,7 +86,7 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
     let (stop, stopped) = watch::channel(false);
     let served = Served::FirstBoot(Arc::clone(&front));
     let served = tokio::spawn(listening.serve(served, Arc::new(Slots::default()), stopped));
-    tokio::spawn(async move {
+    task::spawn(async move {
         let mut known = names;
         let mut look = interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -107,7 +108,7 @@ pub(crate) async fn run(verb: FirstBootVerb, now: fn() -> SystemTime) -> Result<
             }
         }
     });
-    tokio::spawn(show(Arc::clone(&front), place));
+    task::spawn(show(Arc::clone(&front), place));
     let notify = Notify::from_env();
     notify.ready();
     let mut watchdog = watchdog_interval().map(interval);
@@ -344,7 +345,7 @@ mod tests {
     fn root(folder: &tempfile::TempDir, stage: Stage, starts_again: bool) -> mpsc::Receiver<Vec<String>> {
         let listener = UnixListener::bind(folder.path().join("root.sock")).unwrap();
         let (sender, told) = mpsc::channel(8);
-        tokio::spawn(async move {
+        task::spawn(async move {
             let mut codes = 0;
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -389,7 +390,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let mut told = root(&folder, stage, starts_again);
             let (front, place) = front(&folder, first);
-            let shows = tokio::spawn(show(Arc::clone(&front), front.place.clone()));
+            let shows = task::spawn(show(Arc::clone(&front), front.place.clone()));
             for (nth, addresses) in expected.iter().enumerate() {
                 let urls: Vec<String> = addresses.iter().map(|address| format!("https://{address}:8443")).collect();
                 assert_eq!(told.recv().await.unwrap(), urls);
