@@ -56,7 +56,13 @@ impl Counter {
     pub(crate) async fn open_for_tills(mut options: Options, front: &str) -> Self {
         let own = rustix::process::getuid().as_raw();
         let uid = if own == 0 { FRONT_USER } else { own };
-        let peer = format!("[[till.peer]]\nuid = {uid}\ntills = [\"local\", \"kasse-2\", \"kasse-3\"]\n\n[journal]");
+        let tills = r#"["local", "kasse-2", "kasse-3", "caisse-1"]"#;
+        let rights =
+            r#"["sale", "pre-authorise", "capture", "refund", "reverse", "credit", "totals", "close", "read"]"#;
+        let peer = format!(
+            "[[till.peer]]\nuid = {uid}\ntills = {tills}\nrights = {rights}\nwithout-operator = [\"caisse-1\"]\n\n\
+             [journal]"
+        );
         options.config.push(("[journal]".to_owned(), peer));
         Self::begin(options, front, (own == 0).then_some(uid)).await
     }

@@ -8,6 +8,7 @@
 //! | `again` | retries; the amount on every screen; refusals; the question before a close of day |
 //! | `draft` | the typed amount stays on other screens and after a reload, and no other operator sees it |
 //! | `line` | a lost connection is reported, old data never looks new, and a lost part of the page is loaded again |
+//! | `payout` | a supervisor confirms a till's payout on the cashier's screen |
 //! | `receipts` | after a sale, the receipt is printed on demand, shown as a QR code, or not offered |
 //! | `screens` | each main screen in each language and size, measured and checked by axe-core; screenshots |
 //! | `search` | payments are found by amount, card or reference; older ones are loaded on request |
@@ -42,6 +43,7 @@ mod first_boot;
 mod line;
 mod new_board;
 mod pairs;
+mod payout;
 mod pictures;
 mod plays;
 mod receipts;
