@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-use pos_daemon::settings::{ConfigFault, check, is_made_of};
+use pos_daemon::settings::{ConfigFault, check};
+use pos_till_api::is_till_name;
 
 use super::Rights;
 
@@ -27,8 +28,7 @@ pub fn is_nameless(uid: u32) -> bool {
 
 /// Checks the name of a till.
 pub(super) fn till_name(key: &str, name: &str) -> Result<(), ConfigFault> {
-    let fits = is_made_of(name, 32, |b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-    check(fits, key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
+    check(is_till_name(name), key, "must be 1 to 32 letters, digits, - or _", "write it as \"till-1\"")
 }
 
 /// The Unix socket for the command line and for tills on the board.

@@ -15,7 +15,8 @@ const ADDRESSES: usize = 4096;
 pub(crate) struct WrongTries {
     /// The wrong tries in a minute from one address.
     of_one: u32,
-    /// The wrong tries in a minute from all addresses. Without this limit, no one can lock out the others.
+    /// The wrong tries in a minute from all addresses. A sender could lock out the others with it, so it is for short
+    /// codes only.
     of_all: Option<u32>,
     since: Instant,
     all: u32,

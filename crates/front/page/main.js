@@ -171,7 +171,7 @@ const connection = keepLink({
   failed: (error) => void noted(error),
   told: dispatch,
   async noted({ payouts }) {
-    if (!payouts && !payout) return;
+    if (signedOut || !payouts && !payout) return;
     payout = payouts && await rest?.payoutBar();
     bars();
   },

@@ -77,7 +77,7 @@ export function support({ api, dom, failure, pinPad, toApprove, words }) {
     if (!one) return;
     const path = `/front/payouts/${encodeURIComponent(one.reference)}`;
     const send = async (operator, pin) => { await api.post(path, { operator, pin }); return true; };
-    if (!await supervisor([payoutWords(one)], send)) await api.post(path, { refused: true }).catch(() => { /* it waits no more */ });
+    if (!await supervisor([payoutWords(one)], send)) await api.ask("DELETE", path).catch(() => { /* it waits no more */ });
   }
 
   /** Builds the part that opens the customer's screen, on this device or on another one. */

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use hyper::header::HeaderValue;
 use pos_protocols::caisse_ap::request::Direction;
-use pos_protocols::caisse_ap::session::{Action, Line, Session, Settings};
+use pos_protocols::caisse_ap::session::{Action, Line, SUPERVISOR, Session, Settings};
 use pos_protocols::caisse_ap::trace;
 use pos_till_api::{Ask, Kind, Said};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -24,7 +24,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
 use crate::agent::{Agent, Room};
-use crate::asking::{ask, ask_as, until};
+use crate::asking::{ask_as, begin_asking, until};
 use crate::config::caisse_ap::CaisseApConfig;
 use crate::delivered::deliver;
 use crate::payouts::{AskedPayout, Payouts};
@@ -69,21 +69,13 @@ struct LastWord {
 /// The agent's and the supervisors' answers that are still missing.
 #[derive(Default)]
 struct Missing {
-    said: JoinSet<AgentSaid>,
+    said: JoinSet<(u64, Said)>,
     confirmed: JoinSet<(u64, String, Option<HeaderValue>)>,
     /// The questions to supervisors, by their tickets.
     waiting: HashMap<u64, AbortHandle>,
-    /// The sessions of the supervisors who have confirmed a payout, by its reference. Each is for one payout, until the
-    /// agent has answered its begin request.
+    /// The sessions of the supervisors who have confirmed a payout, by its reference. A repeated begin request needs the
+    /// session again.
     supervisors: HashMap<String, HeaderValue>,
-}
-
-/// The agent's answer to a question.
-struct AgentSaid {
-    ticket: u64,
-    said: Said,
-    /// The reference of the payout that the question begins.
-    payout: Option<String>,
 }
 
 impl CaisseApTill {
@@ -143,12 +135,7 @@ impl CaisseApTill {
                     }
                     None => return,
                 },
-                Some(Ok(AgentSaid { ticket, said, payout })) = missing.said.join_next() => {
-                    if let (Some(payout), false) = (payout, matches!(said, Said::NoAnswer { .. })) {
-                        missing.end(&payout, agent);
-                    }
-                    session.said(ticket, said, start.elapsed())
-                }
+                Some(Ok((ticket, said))) = missing.said.join_next() => session.said(ticket, said, start.elapsed()),
                 Some(confirmed) = missing.confirmed.join_next() => match confirmed {
                     Ok((ticket, reference, confirmed)) => {
                         let is_confirmed = confirmed.is_some();
@@ -193,20 +180,21 @@ impl CaisseApTill {
 impl Missing {
     /// Asks the agent. A payout is begun as its supervisor, also when its begin request is repeated.
     fn ask(&mut self, ticket: u64, asked: Ask, (agent, till): (&Arc<Agent>, &str)) {
-        let (agent, till) = (Arc::clone(agent), till.to_owned());
-        let payout = match &asked {
-            Ask::Begin(begin) if begin.kind == Kind::Credit => Some(begin.reference.clone()),
-            _ => None,
+        let supervisor = match &asked {
+            Ask::Begin(begin) if begin.kind == Kind::Credit => self.supervisors.get(&begin.reference).cloned(),
+            _ => {
+                begin_asking(&mut self.said, (agent, Room::CaisseAp, till), (ticket, asked));
+                return;
+            }
         };
-        let supervisor = payout.as_ref().and_then(|payout| self.supervisors.get(payout)).cloned();
+        let (agent, till) = (Arc::clone(agent), till.to_owned());
         task::spawn_in(&mut self.said, async move {
-            let said = match (&payout, supervisor) {
-                (None, _) => ask(&agent, Room::CaisseAp, &till, &asked).await,
-                (Some(_), Some(session)) => ask_as(&agent, Room::CaisseAp, &till, &asked, Some(&session)).await,
+            let said = match supervisor {
+                Some(session) => ask_as(&agent, Room::CaisseAp, &till, &asked, Some(&session)).await,
                 // Without a supervisor, no payout begins.
-                (Some(_), None) => Said::NoAnswer { may_be_done: true },
+                None => Said::NoAnswer { may_be_done: true },
             };
-            AgentSaid { ticket, said, payout }
+            (ticket, said)
         });
     }
 
@@ -215,7 +203,7 @@ impl Missing {
         let payouts = Arc::clone(payouts);
         let question = task::spawn_in(&mut self.confirmed, async move {
             let reference = asked.reference.clone();
-            (ticket, reference, payouts.confirmed(asked).await)
+            (ticket, reference, payouts.confirmed(asked, SUPERVISOR).await)
         });
         self.waiting.insert(ticket, question);
     }
@@ -230,17 +218,10 @@ impl Missing {
             waits
         });
         if !session.is_busy() {
-            for payout in self.supervisors.keys().cloned().collect::<Vec<_>>() {
-                self.end(&payout, agent);
+            for (_, supervisor) in std::mem::take(&mut self.supervisors) {
+                let agent = Arc::clone(agent);
+                task::spawn(async move { end(&agent, &supervisor).await });
             }
-        }
-    }
-
-    /// Ends the session of a payout's supervisor.
-    fn end(&mut self, payout: &str, agent: &Arc<Agent>) {
-        if let Some(session) = self.supervisors.remove(payout) {
-            let agent = Arc::clone(agent);
-            task::spawn(async move { end(&agent, &session).await });
         }
     }
 }

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_daemon::secret::secret_file;
+use pos_till_api::is_till_name;
 use toml::Table;
 use zeroize::Zeroizing;
 
@@ -321,7 +322,7 @@ impl FrontConfig {
             let wrong = format!("{origin:?} is not an origin");
             say("cors.origins", wrong, "write only scheme, host and port, such as \"https://till.example\"");
         }
-        for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till(till)) {
+        for till in self.tills.iter().chain([&self.page.till]).filter(|till| !is_till_name(till)) {
             say("tills", format!("{till:?} cannot be a till's name"), "use 1 to 32 letters, digits, '-' and '_'");
         }
         if self.page.customer && !self.page.on {
@@ -358,7 +359,7 @@ impl FrontConfig {
         let mut seen = BTreeSet::new();
         for webhook in &self.webhooks {
             let key = format!("webhook {:?}", webhook.name);
-            if !is_till(&webhook.name) || !seen.insert(&webhook.name) {
+            if !is_till_name(&webhook.name) || !seen.insert(&webhook.name) {
                 say(&key, "name: not valid, or used twice".to_owned(), "give each webhook its own short name");
             }
             if let Err((wrong, remedy)) = webhook.judge() {
@@ -454,11 +455,6 @@ pub(crate) fn is_on_loopback(url: &reqwest::Url) -> bool {
         "localhost" => true,
         host => host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok_and(|address| address.is_loopback()),
     }
-}
-
-/// Checks a till's name against the rules of the agent's configuration.
-pub(crate) fn is_till(name: &str) -> bool {
-    (1..=32).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
 }
 
 /// Checks a host name or an address, in lower case and without a port, as in `Host`.

@@ -50,7 +50,7 @@ use crate::guard::{Asker, Caller, Guard, Way, bearer, cookie};
 use crate::logo::Logo;
 use crate::page::Page;
 use crate::pairing::{Collected, PairError, Pairings};
-use crate::payouts::{PayoutDecision, Payouts};
+use crate::payouts::Payouts;
 use crate::problem::{Answer, Problem, empty_answer, json_answer, whole};
 use crate::qr;
 use crate::seen::SeenTill;
@@ -354,14 +354,16 @@ impl Front {
             (&Method::POST, path) if path.starts_with(PAYOUTS) => {
                 self.caller(request.headers(), way, (asker, Token::None))?;
                 let reference = path[PAYOUTS.len()..].to_owned();
-                match fields::<PayoutDecision>(request).await? {
-                    PayoutDecision::Refused { refused: true } => self.payouts.refuse(&reference),
-                    PayoutDecision::Refused { refused: false } => Err(Problem::malformed("refused: must be true")),
-                    PayoutDecision::Confirmed { operator, pin } => {
-                        let confirmed = self.payouts.confirm(&self.agent, &reference, (operator, pin), way);
-                        self.counted_sign_in(way, confirmed).await
-                    }
-                }
+                let confirmed = async {
+                    let (head, body) = request.into_parts();
+                    let credentials = forward::strangers_body(body, &head.headers).await?;
+                    self.payouts.confirm(&self.agent, &reference, credentials, way).await
+                };
+                self.counted_sign_in(way, confirmed).await
+            }
+            (&Method::DELETE, path) if path.starts_with(PAYOUTS) => {
+                self.caller(request.headers(), way, (asker, Token::None))?;
+                self.payouts.refuse(&path[PAYOUTS.len()..])
             }
             (&Method::POST, "/front/pairing") => {
                 self.caller(request.headers(), way, (asker, Token::None))?;

@@ -1,9 +1,10 @@
 //! Payouts that a till asks for and a supervisor confirms at the page. The till's protocol has no room for a PIN.
 //!
 //! ```text
-//!  till ──▶ its protocol ──▶ `Payouts::confirmed` ──▶ waits, for `PATIENCE` at most
+//!  till ──▶ its protocol ──▶ `Payouts::confirmed` ──▶ waits
 //!  page ── GET /front/payouts ──────────────────────▶ what waits
 //!  page ── POST /front/payouts/{reference} ─────────▶ name and PIN ── the agent checks them ──▶ the supervisor's session
+//!  page ── DELETE /front/payouts/{reference} ───────▶ the payout is refused
 //! ```
 //!
 //! The till's protocol begins the payout with that session, so the journal names the supervisor, and the agent checks
@@ -12,10 +13,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::HeaderValue;
 use pos_till_api::ProblemType;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
@@ -25,8 +26,6 @@ use crate::guard::Way;
 use crate::problem::{Answer, Problem, empty_answer};
 use crate::session::{self, Begun};
 
-/// The time that a till waits for a supervisor.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The largest number of waiting payouts, which is the largest number of tills.
 const MOST: usize = 16;
 
@@ -41,16 +40,6 @@ pub(crate) struct AskedPayout {
     pub(crate) amount: String,
     /// The currency, ISO 4217.
     pub(crate) currency: String,
-}
-
-/// A supervisor's decision, as the page sends it.
-#[derive(Deserialize)]
-#[serde(untagged, deny_unknown_fields)]
-pub(crate) enum PayoutDecision {
-    /// The payout is confirmed by name and PIN.
-    Confirmed { operator: String, pin: String },
-    /// The payout is refused. The value is `true`.
-    Refused { refused: bool },
 }
 
 /// A payout that waits, with the way back to its till.
@@ -78,9 +67,9 @@ impl Drop for Waits<'_> {
 
 impl Payouts {
     /// Waits until a supervisor confirms the payout. Returns the supervisor's session at the agent, or `None` if the
-    /// payout is refused or no one confirms it in time.
-    pub(crate) async fn confirmed(&self, asked: AskedPayout) -> Option<HeaderValue> {
-        let (reference, until) = (asked.reference.clone(), Instant::now() + PATIENCE);
+    /// payout is refused or no one confirms it within `patience`.
+    pub(crate) async fn confirmed(&self, asked: AskedPayout, patience: Duration) -> Option<HeaderValue> {
+        let (reference, until) = (asked.reference.clone(), Instant::now() + patience);
         let (decided, decision) = oneshot::channel();
         {
             let mut waiting = self.locked();
@@ -124,19 +113,19 @@ impl Payouts {
         Ok(empty_answer(StatusCode::NO_CONTENT))
     }
 
-    /// Confirms a payout as this supervisor. The agent checks the PIN and counts wrong ones.
+    /// Confirms a payout as the supervisor whose name and PIN are in this body. The agent checks them and counts wrong
+    /// PINs. The front does not read them.
     pub(crate) async fn confirm(
         &self,
         agent: &Agent,
         reference: &str,
-        (operator, pin): (String, String),
+        credentials: Bytes,
         way: Way,
     ) -> Result<Answer, Problem> {
         if !self.locked().iter().any(|one| one.asked.reference == reference) {
             return Err(gone());
         }
-        let body = json!({ "operator": operator, "pin": pin }).to_string().into();
-        let (session, who) = match session::begin(agent, body, way).await? {
+        let (session, who) = match session::begin(agent, credentials, way).await? {
             Begun::Session { session, who } => (session, who),
             Begun::Refused(answer) => return Ok(answer),
         };
@@ -179,16 +168,18 @@ mod tests {
 
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(60);
+
     fn asked(reference: &str) -> AskedPayout {
         let [till, amount, currency] = ["kasse-1", "12.34", "EUR"].map(str::to_owned);
         AskedPayout { till, reference: reference.to_owned(), amount, currency }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_payout_waits_for_a_minute_and_then_for_no_one() {
+    async fn a_payout_waits_for_its_time_and_then_for_no_one() {
         let payouts = Payouts::default();
         let begin = Instant::now();
-        assert_eq!(payouts.confirmed(asked("a")).await, None);
+        assert_eq!(payouts.confirmed(asked("a"), PATIENCE).await, None);
         assert_eq!((begin.elapsed(), payouts.count()), (PATIENCE, 0));
     }
 
@@ -197,11 +188,11 @@ mod tests {
         let payouts = Arc::new(Payouts::default());
         let waits = tokio::spawn({
             let payouts = Arc::clone(&payouts);
-            async move { payouts.confirmed(asked("a")).await }
+            async move { payouts.confirmed(asked("a"), PATIENCE).await }
         });
         tokio::task::yield_now().await;
         assert_eq!(payouts.count(), 1);
-        assert_eq!(payouts.confirmed(asked("a")).await, None);
+        assert_eq!(payouts.confirmed(asked("a"), PATIENCE).await, None);
         assert_eq!(payouts.shown(Instant::now())["payouts"][0]["amount"], "12.34");
         waits.abort();
         assert!(waits.await.is_err());
@@ -214,9 +205,9 @@ mod tests {
         let mut waits = tokio::task::JoinSet::new();
         for count in 0..MOST {
             let payouts = Arc::clone(&payouts);
-            waits.spawn(async move { payouts.confirmed(asked(&count.to_string())).await });
+            waits.spawn(async move { payouts.confirmed(asked(&count.to_string()), PATIENCE).await });
         }
         tokio::task::yield_now().await;
-        assert_eq!((payouts.count(), payouts.confirmed(asked("more")).await), (MOST, None));
+        assert_eq!((payouts.count(), payouts.confirmed(asked("more"), PATIENCE).await), (MOST, None));
     }
 }

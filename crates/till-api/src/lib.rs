@@ -36,6 +36,12 @@ mod description_tests;
 /// terminal becomes larger.
 pub const GREATEST_NUMBER: u64 = (1 << 53) - 1;
 
+/// Returns whether a text can be a till's name: 1 to 32 letters, digits, `-` and `_`.
+#[must_use]
+pub fn is_till_name(text: &str) -> bool {
+    (1..=32).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+}
+
 pub use asked::{Ask, Request, Said};
 pub use begin::{Begin, Entry, Kind, OnSilence, Taken};
 pub use print_line::{Align, MOST_LINES, PrintCode, PrintLine, Style};

@@ -13,6 +13,7 @@ use pos_fleet_terms::{
     ARCHIVE_PART, Ack, ArchivePart, CommandCode, CommandResult, Id, LARGEST, LARGEST_ARCHIVE, MOST_KEYS, Reported,
     SettingsState, read,
 };
+use pos_till_api::ProblemType;
 use pos_till_api::client::ClientError;
 use serde::Deserialize;
 use serde_json::Value;
@@ -88,11 +89,6 @@ pub enum SteerError {
     #[error("the agent's answer cannot be read: {0}")]
     Unreadable(String),
 }
-
-/// The agent's word for a document without a known signature.
-const NOT_SIGNED: &str = "not-signed";
-/// The agent's word for a journal that cannot be written now.
-const JOURNAL: &str = "journal";
 
 /// Tells the agent that a connection begins. Returns `None` if the agent takes no commands: it has no keys, does not
 /// let this user steer, or is an earlier version.
@@ -250,7 +246,7 @@ impl<A: Steering> Steer<A> {
                 }
                 Err(SteerError::Client(error)) => tracing::warn!(%error, "the agent cannot be asked"),
                 // The broker does not send the document again in this connection, and the journal may be whole again.
-                Err(SteerError::Refused(word)) if word == JOURNAL => {
+                Err(SteerError::Refused(word)) if word == ProblemType::Journal.code() => {
                     tracing::warn!("the agent cannot write its journal, and is asked again");
                 }
                 Err(error) => {
@@ -310,7 +306,7 @@ impl<A: Steering> Steer<A> {
     async fn failed(&self, error: SteerError) -> Result<(), Gone> {
         match error {
             // Its sender hears nothing.
-            SteerError::Refused(word) if word == NOT_SIGNED => self.tell(Outgoing::NotSigned).await,
+            SteerError::Refused(word) if word == ProblemType::NotSigned.code() => self.tell(Outgoing::NotSigned).await,
             SteerError::Client(error) => {
                 tracing::warn!(%error, "a command did not reach the agent; the server offers it again");
                 self.tell(Outgoing::Cut).await

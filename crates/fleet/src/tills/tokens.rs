@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use pos_fleet_terms::Id;
+use pos_till_api::is_till_name;
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 use time::OffsetDateTime;
@@ -15,8 +16,6 @@ const NAME: usize = 6;
 const SECRET: usize = 32;
 /// The greatest number of terminals of a token.
 const MOST_TERMINALS: usize = 10_000;
-/// The longest name of a till, as in the terminal's configuration.
-const LONGEST_TILL: usize = 32;
 
 /// Who a token lets in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub struct ListedToken {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The name of the till.
-    #[error("a till's name has 1 to {LONGEST_TILL} letters, digits, '-' and '_'")]
+    #[error("a till's name has 1 to 32 letters, digits, '-' and '_'")]
     Till,
     /// The list of terminals.
     #[error("a token is for 1 to {MOST_TERMINALS} terminals")]
@@ -72,8 +71,7 @@ pub async fn new_token(
     by: &str,
     now: SystemTime,
 ) -> Result<String, TokenError> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    if !(1..=LONGEST_TILL).contains(&till.len()) || !till.bytes().all(is_plain) {
+    if !is_till_name(till) {
         return Err(TokenError::Till);
     }
     if !(1..=MOST_TERMINALS).contains(&terminals.len()) {

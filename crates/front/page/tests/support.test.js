@@ -183,11 +183,12 @@ test("a payout is shown with its till and amount, and the question is about the 
   assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"operator":"Berta","pin":"1973"}');
   close(true);
   await confirmed;
+  answers["DELETE /front/payouts/c-2"] = () => json(204);
   const refused = confirm();
   await settled();
   dialogs.at(-1).close(null);
   await refused;
-  assert.equal(asked.at(-1), 'POST /front/payouts/c-2 {"refused":true}');
+  assert.equal(asked.at(-1), "DELETE /front/payouts/c-2");
   const before = asked.length;
   waiting();
   await confirm();

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use pos_till_api::OnSilence;
 
 use super::section::Section;
-use super::till_lines::judge_open;
+use super::till_lines::{ON_SILENCE, judge_open};
 use super::zvt::Wrong;
 
 /// The port that tills use unless they are set differently.
@@ -29,12 +29,11 @@ pub(crate) struct CaisseApConfig {
 
 impl CaisseApConfig {
     pub(super) fn read(table: &mut Section<'_>) -> Self {
-        let words = [("reverse", OnSilence::Reverse), ("keep", OnSilence::Keep)];
         Self {
             till: table.needed_text("till"),
             listen: table.address("listen").unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], PORT))),
             from: table.ips("from"),
-            unacknowledged: table.word("unacknowledged", &words).unwrap_or(OnSilence::Reverse),
+            unacknowledged: table.word("unacknowledged", &ON_SILENCE).unwrap_or(OnSilence::Reverse),
             credit: table.flag("credit").unwrap_or(false),
         }
     }

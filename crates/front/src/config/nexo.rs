@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use pos_protocols::nexo::receipt::Profile;
 use pos_protocols::nexo::seal::Key;
 use pos_protocols::nexo::session::may_be_ignored;
+use pos_till_api::is_till_name;
 use zeroize::Zeroizing;
 
+use super::ca_in;
 use super::section::Section;
 use super::zvt::{SUMS, Wrong, secret_line};
-use super::{ca_in, is_till};
 use crate::callbacks::CallbackAddress;
 use crate::pairing::digest_of;
 
@@ -127,7 +128,7 @@ impl NexoConfig {
         for till in &self.tills {
             let key = format!("nexo.till {:?}", till.till);
             let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
-            if !is_till(&till.till) {
+            if !is_till_name(&till.till) {
                 say(key.clone(), format!("till: {:?} cannot be a till's name", till.till), remedy);
             } else if !tills.insert(&till.till) {
                 say(key.clone(), format!("till: {:?} is used twice", till.till), remedy);

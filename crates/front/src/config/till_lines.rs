@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
-use super::is_till;
+use pos_till_api::{OnSilence, is_till_name};
+
 use super::zvt::Wrong;
 
 /// The largest number of tills of one protocol, which is enough for the counters of a shop.
 const MOST: usize = 16;
+
+/// The actions after an approval that a till does not get.
+pub(super) const ON_SILENCE: [(&str, OnSilence); 2] = [("reverse", OnSilence::Reverse), ("keep", OnSilence::Keep)];
 
 /// Finds faults in the names and lines of the tills of one protocol. `names` and `lines` are those of the tills before
 /// them, and then contain these too.
@@ -26,7 +30,7 @@ pub(super) fn judge<'a>(
             all.push((key.clone(), wrong));
         }
         let remedy = "use 1 to 32 letters, digits, '-' and '_', different for each till";
-        if !is_till(till) {
+        if !is_till_name(till) {
             all.push((key, (format!("till: {till:?} cannot be a till's name"), remedy)));
         } else if !names.insert(till) {
             all.push((key, (format!("till: {till:?} is used twice"), remedy)));

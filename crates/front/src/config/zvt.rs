@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use pos_till_api::OnSilence;
 
 use super::section::Section;
-use super::till_lines::judge_open;
+use super::till_lines::{ON_SILENCE, judge_open};
 
 /// The speeds that the specification names, in bits per second.
 const SPEEDS: [u64; 2] = [9600, 115_200];
@@ -75,7 +75,7 @@ impl ZvtConfig {
             Some(_) => ZvtLine::Serial { path: PathBuf::new(), speed: 0 },
             None => ZvtLine::Tcp { listen: listen.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 20_007))), from },
         };
-        let unacknowledged = zvt.word("unacknowledged", &[("reverse", OnSilence::Reverse), ("keep", OnSilence::Keep)]);
+        let unacknowledged = zvt.word("unacknowledged", &ON_SILENCE);
         let order = zvt.word("field-order", &[("table", false), ("ascending", true)]);
         let frames = zvt.word("frames", &[("all", false), ("needed", true)]);
         Self {

@@ -40,21 +40,22 @@ async fn waiting(front: &Running, client: &Client) -> Vec<Value> {
     answer["payouts"].as_array().unwrap().clone()
 }
 
-/// Waits until the page shows one payout, and returns its path.
-async fn shown(front: &Running, client: &Client) -> String {
+/// Waits until the page shows one payout, and returns it with its path.
+async fn shown(front: &Running, client: &Client) -> (String, Value) {
     let shown = async {
         loop {
             if let [payout] = waiting(front, client).await.as_slice() {
-                assert_eq!(
-                    (&payout["till"], &payout["amount"], &payout["currency"]),
-                    (&"caisse-1".into(), &"12.50".into(), &"EUR".into())
-                );
-                return format!("/front/payouts/{}", payout["reference"].as_str().unwrap());
+                return (format!("/front/payouts/{}", payout["reference"].as_str().unwrap()), payout.clone());
             }
             tokio::task::yield_now().await;
         }
     };
     timeout(PATIENCE, shown).await.expect("the page shows the payout")
+}
+
+async fn refuses(front: &Running, client: &Client, path: &str) -> u16 {
+    let request = client.delete(front.https_url(path)).header("origin", front.https_url(""));
+    request.send().await.unwrap().status().as_u16()
 }
 
 fn paid_out(shop: &Shop) -> usize {
@@ -68,7 +69,11 @@ async fn a_supervisor_confirms_a_payout_and_the_journal_names_her() {
     let front = front(&shop, port).await;
     let client = front.client();
     let till = Till::asks(port, CREDIT.as_bytes()).await;
-    let path = shown(&front, &client).await;
+    let (path, payout) = shown(&front, &client).await;
+    assert_eq!(
+        (&payout["till"], &payout["amount"], &payout["currency"]),
+        (&"caisse-1".into(), &"12.50".into(), &"EUR".into())
+    );
     let health = json_of(client.get(front.https_url("/front/health")).send().await.unwrap()).await;
     assert_eq!(health["payouts"], 1);
     let decides = async |body: Value| changes(&front, &client, "", (&path, body)).await;
@@ -98,12 +103,12 @@ async fn a_payout_that_is_refused_not_permitted_or_whose_till_is_gone_begins_not
     let front = front(&shop, port).await;
     let client = front.client();
     let till = Till::asks(port, CREDIT.as_bytes()).await;
-    let path = shown(&front, &client).await;
-    assert_eq!(changes(&front, &client, "", (&path, json!({ "refused": true }))).await.status(), 204);
+    let (path, _) = shown(&front, &client).await;
+    assert_eq!(refuses(&front, &client, &path).await, 204);
     assert_eq!(till.hears().await, Some(Err(Failure::Forbidden)));
     // A till that leaves takes its payout from the page.
     let till = Till::asks(port, CREDIT.as_bytes()).await;
-    let path = shown(&front, &client).await;
+    let (path, _) = shown(&front, &client).await;
     drop(till);
     let gone = async {
         while !waiting(&front, &client).await.is_empty() {
@@ -113,18 +118,11 @@ async fn a_payout_that_is_refused_not_permitted_or_whose_till_is_gone_begins_not
     timeout(PATIENCE, gone).await.expect("the payout of a till that is gone is not shown");
     let late = changes(&front, &client, "", (&path, json!({ "operator": "Anna", "pin": "862435" }))).await;
     assert_eq!(problem(late).await, (404, "not-found".to_owned()));
+    assert_eq!(refuses(&front, &client, &path).await, 404);
     // The terminal's limit is the agent's, also for a supervisor.
     let above = CREDIT.replace("CB0041250", "CB006150000");
     let till = Till::asks(port, above.as_bytes()).await;
-    let path = async {
-        loop {
-            if let [payout] = waiting(&front, &client).await.as_slice() {
-                return format!("/front/payouts/{}", payout["reference"].as_str().unwrap());
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let path = timeout(PATIENCE, path).await.expect("the page shows the payout");
+    let (path, _) = shown(&front, &client).await;
     let confirmed = changes(&front, &client, "", (&path, json!({ "operator": "Anna", "pin": "862435" }))).await;
     assert_eq!(confirmed.status(), 204);
     assert_eq!(till.hears().await, Some(Err(Failure::Forbidden)));

@@ -19,7 +19,7 @@ const LAST_ANSWER: Duration = Duration::from_secs(170);
 /// about one that waits for its till.
 const FORGOTTEN: Duration = Duration::from_secs(600);
 /// The time for a supervisor to confirm a credit.
-const SUPERVISOR: Duration = Duration::from_secs(60);
+pub const SUPERVISOR: Duration = Duration::from_secs(60);
 /// The time for the caller to report the fate of an answer. The caller itself waits 10 s.
 const REPORT: Duration = Duration::from_secs(20);
 /// The time for which the till's confirmation is repeated until the terminal has recorded it.

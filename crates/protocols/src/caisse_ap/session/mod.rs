@@ -38,6 +38,7 @@ use super::failure::Failure;
 use super::request::{Arrived, Direction, Echo, Request, RequestFault, arrived};
 use super::tlv::{MOST_BYTES, scan};
 use job::Job;
+pub use job::SUPERVISOR;
 use pos_till_api::{Ask, OnSilence, Said};
 
 /// Maximum number of open lines. A till uses one.
