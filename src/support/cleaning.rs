@@ -32,7 +32,8 @@ const HIDDEN: usize = 2;
 /// The folder from which systemd takes the unit's credentials, and the folder where it puts them.
 const CREDENTIALS: [&str; 2] = ["/etc/pos-agent", "/run/credentials/pos-agent.service"];
 /// The keys that name a file with a secret, in the configurations of the agent and of the front.
-const FILES: [&str; 5] = ["token-file", "client-key-file", "password-file", "passphrase-file", "secret-file"];
+const FILES: [&str; 6] =
+    ["token-file", "client-key-file", "password-file", "passphrase-file", "api-key-file", "secret-file"];
 /// The fields of a transaction that hold an id. Support finds a payment by them.
 const IDS: [&str; 3] = ["paymentId", "earlierPayment", "merchantTransactionId"];
 /// The keys that name a credential of systemd.
@@ -437,9 +438,10 @@ mod tests {
             file("key", "-----BEGIN PRIVATE KEY-----\nMHcCAQEEIExample\nAA==\n-----END PRIVATE KEY-----\n"),
         );
         let front = format!(
-            "[[zvt]]\n\"password-file\" = \"{}\"\n[[nexo.till]]\npassphrase-file=\"{}\"\nsecret-file = \"{}",
+            "[[zvt]]\n\"password-file\" = \"{}\"\n[[nexo.till]]\npassphrase-file=\"{}\"\napi-key-file = \"{}\"\nsecret-file = \"{}",
             file("zvt", "314159\n"),
             file("nexo", "correct horse battery"),
+            file("cloud", "AQEyhmfxKorNaBZAw0m\n"),
             file("hook", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"),
         );
         let cleaning = Cleaning::of(&[&agent, &front]);
@@ -449,6 +451,7 @@ mod tests {
             ("password=314159, at 12:00:00.3141592", "password=[secret], at 12:00:00.3141592"),
             ("314159314159 314159", "314159314159 [secret]"),
             ("\"correct horse battery\"", "\"[secret]\""),
+            ("x-api-key: AQEyhmfxKorNaBZAw0m", "x-api-key: [secret]"),
             ("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "[secret]"),
         ] {
             assert_eq!(cleaning.clean(text), expected);

@@ -86,7 +86,7 @@ pub struct PrinterAnswers {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct TillAnswers {
-    /// `zvt`, `nexo`, `page` or `none`.
+    /// `zvt`, `nexo`, `caisse-ap`, `page` or `none`.
     pub kind: Option<String>,
     /// The till's name.
     pub name: Option<String>,

@@ -41,12 +41,13 @@ export function kept({ values, secrets, people, had, step }) {
 }
 /** Returns the keys of the secrets that were typed on an earlier page and are missing on this one. */
 export function missing({ values, secrets, people, had }) {
-  const used = had.filter((key) => !secrets[key] && (key !== "till.secret" || isTill(values["till.kind"])) && key !== "system.wifi.password");
+  const used = had.filter((key) => !secrets[key] && (key !== "till.secret" || hasSecret(values["till.kind"])) && key !== "system.wifi.password");
   const pins = people.map((one, n) => (one.name && !one.pin ? `operator[${n}].pin` : null)).filter(Boolean);
   return [...used, ...pins];
 }
 /** Checks whether a till of this kind is connected. */
-export const isTill = (kind) => kind === "zvt" || kind === "nexo";
+export const isTill = (kind) => hasSecret(kind) || kind === "caisse-ap";
+const hasSecret = (kind) => kind === "zvt" || kind === "nexo";
 
 const listOf = (text, sign) => (text ?? "").split(sign).map((one) => one.trim()).filter(Boolean);
 const secret = (text) => (text ? { value: text } : undefined);
@@ -89,7 +90,7 @@ function tillOf(v, secrets) {
     "poi-id": v("till.poi-id"), "sale-id": v("till.sale-id"), "key-identifier": v("till.key-identifier"),
     "key-version": v("till.key-version"), "certificate-name": v("till.certificate-name"),
   };
-  return { kind, name: v("till.name"), address: listOf(v("till.address"), /[\s,]+/), port: v("till.port"), secret: secret(secrets["till.secret"]), ...nexo };
+  return { kind, name: v("till.name"), address: listOf(v("till.address"), /[\s,]+/), port: v("till.port"), secret: hasSecret(kind) ? secret(secrets["till.secret"]) : undefined, ...nexo };
 }
 
 /** The answers that each step needs. The review of root's half knows all other rules. */

@@ -106,8 +106,9 @@ export function tellTill({ values }) {
   if (!isTill(kind)) return null;
   const host = location.hostname;
   const v = (key, usual) => values[key]?.trim() || usual;
-  const rows = kind === "zvt"
-    ? [["till.tell.kind", b("till.tell.zvt")], ["till.tell.address", host], ["field.till.port", v("till.port", "20007")], ["field.zvt-password", b("till.tell.same")]]
+  const rows = kind === "caisse-ap"
+    ? [["till.tell.kind", b("till.kind.caisse-ap")], ["till.tell.address", host], ["field.till.port", v("till.port", "8888")]]
+    : kind === "zvt" ? [["till.tell.kind", b("till.tell.zvt")], ["till.tell.address", host], ["field.till.port", v("till.port", "20007")], ["field.zvt-password", b("till.tell.same")]]
     : [["till.tell.address", `${location.protocol}//${host}:${v("till.port", "8443")}/nexo/`], ["field.till.poi-id", v("till.poi-id", "PosAgent-0001")], ["field.till.sale-id", v("till.sale-id")],
       ["field.till.key-identifier", v("till.key-identifier", "mykey")], ["field.till.key-version", v("till.key-version", "1")], ["field.nexo-passphrase", b("till.tell.same")]];
   return h("div", { class: "group" }, h("h2", {}, b("till.tell")), h("dl", { class: "answers-list" }, rows.map(([key, value]) => h("div", {}, h("dt", {}, b(key)), h("dd", {}, value)))),

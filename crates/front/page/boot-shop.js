@@ -72,9 +72,9 @@ export function peopleStep(page) {
 export function tillStep(page) {
   const { values } = page.draft;
   const kind = values["till.kind"];
-  const more = { zvt: zvt, nexo: nexo }[kind];
+  const more = { zvt, nexo, "caisse-ap": caisseAp }[kind];
   return [
-    cards(page, "till.kind", ["page", "zvt", "nexo"], () => page.redraw("", `till-kind-${values["till.kind"]}`)),
+    cards(page, "till.kind", ["page", "zvt", "nexo", "caisse-ap"], () => page.redraw("", `till-kind-${values["till.kind"]}`)),
     isTill(kind) && field(page, "till.address", { inputmode: "decimal", hint: b("hint.till-address") }),
     more?.(page),
   ];
@@ -85,6 +85,7 @@ const zvt = (page) => [
   secret(page, "till.secret", { label: b("field.zvt-password"), hint: b("hint.zvt-password"), inputmode: "numeric", maxlength: 6 }),
   technical(page, ["till.name", "till.port"]),
 ];
+const caisseAp = (page) => [technical(page, ["till.name", "till.port"])];
 const nexo = (page) => [
   field(page, "till.sale-id", { hint: b("hint.till.sale-id") }),
   secret(page, "till.secret", { label: b("field.nexo-passphrase"), hint: b("hint.nexo-passphrase") }),

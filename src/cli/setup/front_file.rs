@@ -39,10 +39,24 @@ pub(in crate::cli) enum TillKind {
     Zvt,
     /// A till that speaks the Terminal API (nexo)
     Nexo,
+    /// A till that speaks Caisse-AP over IP
+    CaisseAp,
     /// The cashier's page only
     Page,
     /// No till; front.toml is not written
     None,
+}
+
+impl TillKind {
+    /// Returns whether a till connects over the network. The cashier's page is no such till.
+    pub(super) fn has_till(self) -> bool {
+        matches!(self, Self::Zvt | Self::Nexo | Self::CaisseAp)
+    }
+
+    /// Returns whether the till has a password or a passphrase.
+    pub(super) fn has_secret(self) -> bool {
+        matches!(self, Self::Zvt | Self::Nexo)
+    }
 }
 
 /// The answers for the front's configuration. A missing answer has a valid placeholder.
@@ -83,7 +97,8 @@ impl FrontDraft {
     pub(in crate::cli) fn of(kind: TillKind, config: &Path) -> Self {
         let (port, secret) = match kind {
             TillKind::Nexo => ("8443", Secret::New(Zeroizing::new(b"not yet known".to_vec()))),
-            _ => ("20007", Secret::None),
+            TillKind::CaisseAp => ("8888", Secret::None),
+            TillKind::Zvt | TillKind::Page | TillKind::None => ("20007", Secret::None),
         };
         Self {
             kind,
@@ -106,7 +121,7 @@ impl FrontDraft {
     }
 
     pub(in crate::cli) fn has_till(&self) -> bool {
-        self.kind != TillKind::Page
+        self.kind.has_till()
     }
 
     /// Returns the path of the till's secret in a folder.
@@ -187,6 +202,9 @@ impl FrontDraft {
                 "{page}\n[[zvt]]\ntill = {name}\nlisten = {listen}\nfrom = [{from}]\n{}{credit}",
                 secret("password-file")
             ),
+            TillKind::CaisseAp => {
+                format!("{page}\n[[caisse-ap]]\ntill = {name}\nlisten = {listen}\nfrom = [{from}]\n{credit}")
+            }
             TillKind::Nexo => format!(
                 "{page}\n[nexo]\nlisten = {listen}\nfrom = [{from}]\npoi-id = {}\n{}\n[[nexo.till]]\ntill = {name}\nsale-id = {}\n{}key-identifier = {}\nkey-version = {}\n{credit}",
                 quoted(&self.poi_id),
@@ -272,6 +290,9 @@ impl FrontDraft {
                 ));
                 out::say("  the terminal's certificate for the till: pos-front certificate --pem >terminal-ca.pem");
             }
+            TillKind::CaisseAp => {
+                out::say(&format!("  at the till: Caisse-AP over IP, this board's address, port {}", self.port))
+            }
             TillKind::Page | TillKind::None => {
                 out::say(
                     "  the cashier's page: https://THIS-BOARD:8443/ (pos-front certificate --pem: the CA for its browsers)",
@@ -297,6 +318,7 @@ impl FrontDraft {
         let (line, till) = match self.kind {
             TillKind::Zvt => ("zvt", "zvt"),
             TillKind::Nexo => ("nexo", "nexo.till"),
+            TillKind::CaisseAp => ("caisse-ap", "caisse-ap"),
             TillKind::Page | TillKind::None => return,
         };
         let take = |to: &mut String, found: Option<String>| found.into_iter().for_each(|found| *to = found);

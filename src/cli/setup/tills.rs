@@ -32,7 +32,7 @@ pub(super) struct TillOptions {
     /// The till's address, for example 192.168.1.20; separate several addresses with commas
     #[arg(long, value_name = "ADDRESS")]
     till_address: Option<String>,
-    /// The port that the till connects to [default: 20007 for ZVT, 8443 for nexo]
+    /// The port that the till connects to [default: 20007 for ZVT, 8443 for nexo, 8888 for Caisse-AP]
     #[arg(long, value_name = "PORT")]
     till_port: Option<String>,
     /// The rights of the page and the till, separated by commas [default: the usual rights]
@@ -91,7 +91,7 @@ impl TillOptions {
 
     /// Refuses options that do not apply to this kind of till.
     fn are_for(&self, kind: TillKind) -> Result<(), Stop> {
-        let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
+        let (is_connected, has_till) = (kind != TillKind::None, kind.has_till());
         let is_nexo = kind == TillKind::Nexo;
         let given = [
             ("--front-user", self.front_user.is_some(), is_connected),
@@ -100,7 +100,7 @@ impl TillOptions {
             ("--till-address", self.till_address.is_some(), has_till),
             ("--till-port", self.till_port.is_some(), has_till),
             ("--till-operator", self.till_operator, has_till),
-            ("--till-secret-file", self.till_secret_file.is_some(), has_till),
+            ("--till-secret-file", self.till_secret_file.is_some(), kind.has_secret()),
             ("--poi-id", self.poi_id.is_some(), is_nexo),
             ("--sale-id", self.sale_id.is_some(), is_nexo),
             ("--key-identifier", self.key_identifier.is_some(), is_nexo),
@@ -111,12 +111,18 @@ impl TillOptions {
             None => Ok(()),
             Some((option, ..)) => {
                 let why = match kind {
-                    TillKind::Zvt => "applies only to a nexo till; omit it, or connect such a till (--till nexo)",
-                    TillKind::Page => {
-                        "applies only to a ZVT or nexo till; omit it, or connect such a till (--till zvt or --till \
-                         nexo)"
+                    TillKind::CaisseAp if *option == "--till-secret-file" => {
+                        "applies only to a ZVT or nexo till; omit it, because Caisse-AP has no password"
                     }
-                    _ => "applies only if a till is connected; omit it, or connect a till (--till)",
+                    TillKind::Zvt | TillKind::CaisseAp => {
+                        "applies only to a nexo till; omit it, or connect such a till (--till nexo)"
+                    }
+                    TillKind::Page => {
+                        "applies only to a till; omit it, or choose its kind (--till zvt, nexo or caisse-ap)"
+                    }
+                    TillKind::Nexo | TillKind::None => {
+                        "applies only if a till is connected; omit it, or connect a till (--till)"
+                    }
                 };
                 Err(Stop::new(Exit::Usage, format!("{option}: {why}; nothing was written")))
             }
@@ -132,12 +138,7 @@ impl Setup {
         match fs::read_to_string(&file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(super::failed(&file, &error)),
-            Ok(text)
-                if self.replace
-                    || !matches!(self.tills.till, Some(TillKind::Zvt | TillKind::Nexo | TillKind::Page)) =>
-            {
-                Ok(Some(text))
-            }
+            Ok(text) if self.replace || matches!(self.tills.till, None | Some(TillKind::None)) => Ok(Some(text)),
             Ok(_) => Err(Stop::new(Exit::Config, already_there(&file))),
         }
     }
@@ -169,13 +170,13 @@ impl Setup {
         draft.front = Some(front);
         let is_known = earlier.is_some() && usual.sale_id != "till";
         self.front_user(draft, missing)?;
-        if kind != TillKind::Page {
+        if kind.has_till() {
             self.line_of_till(draft, &usual, earlier.is_some(), missing)?;
         }
         if kind == TillKind::Nexo {
             self.names_of_nexo(draft, &usual, is_known, missing)?;
         }
-        if kind != TillKind::Page {
+        if kind.has_secret() {
             self.till_secret(draft, missing)?;
         }
         self.till_rights(draft, missing)
@@ -184,8 +185,10 @@ impl Setup {
     fn till_kind(&self, draft: &Draft, has_front: bool) -> Result<TillKind, Stop> {
         let mut kind = self.tills.till.or(self.yes.then_some(TillKind::None));
         let words = match has_front {
-            true => "Connect a till: zvt, nexo, page (only the cashier's page), or none (front.toml stays unchanged)",
-            false => "Connect a till: zvt, nexo, page (only the cashier's page), or none",
+            true => {
+                "Connect a till: zvt, nexo, caisse-ap, page (only the cashier's page), or none (front.toml stays unchanged)"
+            }
+            false => "Connect a till: zvt, nexo, caisse-ap, page (only the cashier's page), or none",
         };
         loop {
             let chosen = match kind {
@@ -200,7 +203,7 @@ impl Setup {
                     Some(fault) if kind.is_some() => return Err(wrong("--till", &fault)),
                     Some(fault) => tell(&fault),
                 },
-                Err(_) => out::say("  please answer zvt, nexo, page or none"),
+                Err(_) => out::say("  please answer zvt, nexo, caisse-ap, page or none"),
             }
             kind = None;
         }

@@ -51,7 +51,7 @@ async fn a_zvt_till_is_asked_for_and_both_programs_find_what_is_written_good() {
         let mut terminal = Terminal::open(&with(&asked(&site), &["--no-doctor", "--front-user", FRONT_USER]));
         up_to_the_till(&mut terminal, &site);
         terminal.answers("Connect a till", "modem");
-        terminal.until("please answer zvt, nexo, page or none");
+        terminal.until("please answer zvt, nexo, caisse-ap, page or none");
         terminal.answers("Connect a till", "zvt");
         terminal.answers("A name for the till in this configuration: letters, digits, - and _ [kasse-1]", "kasse 1");
         terminal.until("must be 1 to 32 letters, digits, - or _; write it as \"till-1\"");
@@ -159,7 +159,8 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     // Options for a till that is not connected are refused, not ignored.
     for (kind, says) in [
         ("zvt", "--sale-id: applies only to a nexo till"),
-        ("page", "--till-address: applies only to a ZVT or nexo till"),
+        ("page", "--till-address: applies only to a till"),
+        ("caisse-ap", "--till-secret-file: applies only to a ZVT or nexo till"),
         ("none", "--front-user: applies only if a till is connected"),
     ] {
         let output = run(with(&without(&good, "--till"), &["--till", kind]), token).await;
@@ -184,6 +185,37 @@ async fn a_nexo_till_is_connected_with_nobody_there_and_what_is_missing_or_wrong
     let manual = manual("[[nexo.till]]");
     assert!(written.contains(&manual) && written.contains("credit = true"), "{manual}\n{written}");
     assert!(written.contains("certificate-name = \"PosAgent-0001.live.terminal.adyen.com\""), "{written}");
+}
+
+#[tokio::test]
+async fn a_caisse_ap_till_needs_its_address_and_is_not_asked_for_a_password() {
+    let site = Site::open(Options::default()).await;
+    let token = site.shop.gateway.token();
+    let options = ["--no-doctor", "--token-file", "-", "--till", "caisse-ap", "--front-user", FRONT_USER];
+    let few = with(&site.options(), &options);
+    let output = run(few.clone(), token).await;
+    assert_eq!(output.status.code(), Some(64), "{}", text(&output));
+    assert!(text(&output).contains("also give --till-address"), "{}", text(&output));
+    let good = with(&few, &["--till-address", "192.168.1.20"]);
+    let output = run(with(&good, &["--till-port", "99999"]), token).await;
+    assert!(text(&output).contains("--till-port: caisse-ap"), "{}", text(&output));
+    assert_eq!(site.files(), []);
+    let output = run(good.clone(), token).await;
+    let said = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("Caisse-AP over IP, this board's address, port 8888"), "{said}");
+    let (_, front) = checked(&site);
+    assert!(front.contains("caisse-ap kasse-1 0.0.0.0:8888"), "{front}");
+    let written = fs::read_to_string(site.path("etc/front.toml")).unwrap();
+    let manual = manual("[[caisse-ap]]");
+    assert!(!manual.is_empty() && written.contains(&manual), "{manual}\n{written}");
+    // A later setup takes the address from the earlier file.
+    let again = with(&few, &["--replace", "--till-port", "8889", "--till-rights", "sale, read, credit"]);
+    let output = run(again, token).await;
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    let written = fs::read_to_string(site.path("etc/front.toml")).unwrap();
+    let line = "[[caisse-ap]]\ntill = \"kasse-1\"\nlisten = \"0.0.0.0:8889\"\nfrom = [\"192.168.1.20\"]\n";
+    assert!(written.contains(line) && written.ends_with("credit = true\n"), "{written}");
 }
 
 #[tokio::test]

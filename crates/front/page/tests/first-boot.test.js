@@ -77,6 +77,7 @@ test("the answers of a till that is not connected, and of no printer, are left o
   assert.deepEqual(answers.till, { kind: "page" });
   assert.deepEqual(answers.printer, { port: "none" });
   assert.ok(!("poi-id" in answersOf(full("zvt")).till));
+  assert.deepEqual(JSON.parse(JSON.stringify(answersOf(full("caisse-ap")).till)), { kind: "caisse-ap", name: "kasse-1", address: ["192.168.1.20"], port: "8443" }, "a password of another kind is not sent");
   assert.deepEqual([pagePort(full("nexo").values), pagePort(full("zvt").values), pagePort(draft.values)], ["8444", "8443", "8443"]);
 });
 
@@ -104,6 +105,8 @@ test("what is missing on a step, and a PIN that was typed in two ways, is found 
   assert.deepEqual(STEPS.flatMap((step) => keys(step, full())), []);
   const till = full("zvt");
   till.values["till.address"] = " ";
+  assert.deepEqual(keys("till", till), ["till.address"]);
+  till.values["till.kind"] = "caisse-ap";
   assert.deepEqual(keys("till", till), ["till.address"]);
   const people = full();
   Object.assign(people.people[1], { name: " ", pin: "12", again: "13" });

@@ -13,7 +13,7 @@ impl Judge<'_> {
     pub(super) fn front(&mut self, till: TillAnswers, page: Option<PageAnswers>, is_given: bool) {
         let usual = if page.is_some() && !is_given { "page" } else { NONE };
         let Ok(kind) = TillKind::from_str(till.kind.as_deref().unwrap_or(usual), false) else {
-            return self.tell("till.kind", "is no kind of till", "write zvt, nexo, page or none");
+            return self.tell("till.kind", "is no kind of till", "write zvt, nexo, caisse-ap, page or none");
         };
         self.has_no_stray(kind, &till, page.is_some());
         if kind == TillKind::None {
@@ -46,7 +46,7 @@ impl Judge<'_> {
         match till.secret.map(|secret| self.content("till.secret", &secret, LONGEST)) {
             Some(Some(secret)) => front.secret = Secret::New(secret),
             Some(None) => {}
-            None if front.secret_file(&folder(&front.file)).exists() => {
+            None if kind.has_secret() && front.secret_file(&folder(&front.file)).exists() => {
                 front.secret = Secret::Kept;
             }
             None if kind == TillKind::Nexo => self.missing("till.secret"),
@@ -61,7 +61,7 @@ impl Judge<'_> {
 
     /// Tells the settings that do not apply to this kind of till.
     fn has_no_stray(&mut self, kind: TillKind, till: &TillAnswers, has_page: bool) {
-        let (is_connected, has_till) = (kind != TillKind::None, matches!(kind, TillKind::Zvt | TillKind::Nexo));
+        let (is_connected, has_till) = (kind != TillKind::None, kind.has_till());
         let is_nexo = kind == TillKind::Nexo;
         let given = [
             ("page", has_page, is_connected),
@@ -70,7 +70,7 @@ impl Judge<'_> {
             ("till.address", till.address.is_some(), has_till),
             ("till.port", till.port.is_some(), has_till),
             ("till.operator", till.operator.is_some(), has_till),
-            ("till.secret", till.secret.is_some(), has_till),
+            ("till.secret", till.secret.is_some(), kind.has_secret()),
             ("till.poi-id", till.poi_id.is_some(), is_nexo),
             ("till.sale-id", till.sale_id.is_some(), is_nexo),
             ("till.key-identifier", till.key_identifier.is_some(), is_nexo),
@@ -159,6 +159,7 @@ mod tests {
             ("zvt[1].from: has an invalid value", "till.address"),
             ("zvt[1].password-file: /x: is not six digits", "till.secret"),
             ("nexo.till[1].sale-id: is empty", "till.sale-id"),
+            ("caisse-ap[1].listen: has an invalid value", "till.port"),
             ("pos-front, which connects tills, is not installed here", "till.kind"),
         ] {
             assert_eq!(answer_of_front(wrong), answer);
