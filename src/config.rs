@@ -122,8 +122,8 @@ pub struct Terminal {
     /// The time that an operator has to compare the signature, in seconds. After that, the payment is reversed.
     #[serde(default = "defaults::signature_timeout_s")]
     pub signature_timeout_s: u64,
-    /// The time that a till has to confirm how much it accepts (`"confirm":"till"`), in seconds. After that, the
-    /// payment is reversed or kept, as the request demands.
+    /// The time that a till has to confirm how much it accepts (`"confirm":"till"`), in seconds, from 20. After that,
+    /// the payment is reversed or kept, as the request demands.
     #[serde(default = "defaults::till_confirm_s")]
     pub till_confirm_s: u64,
     /// The location of the terminal (interface: `pos.location.*`).

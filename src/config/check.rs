@@ -65,9 +65,9 @@ const CARD_TIMEOUT_S: std::ops::RangeInclusive<u64> = 5..=600;
 /// The limits of the time for a signature. A slip cannot be printed and signed in less time, and after an hour the
 /// customer has gone.
 const SIGNATURE_TIMEOUT_S: std::ops::RangeInclusive<u64> = 30..=3600;
-/// The limits of the time for a till's confirmation. A till cannot be restarted in less time, and after an hour the
-/// customer has gone.
-const TILL_CONFIRM_S: std::ops::RangeInclusive<u64> = 5..=3600;
+/// The limits of the time for a till's confirmation. The front needs up to 15 s to learn whether a till that speaks
+/// Caisse-AP got its answer. After an hour the customer has gone.
+const TILL_CONFIRM_S: std::ops::RangeInclusive<u64> = 20..=3600;
 /// The limits of the days to keep. A quarter is needed for refunds and disputes, and a hundred years mean for ever.
 const KEEP_DAYS: std::ops::RangeInclusive<u64> = 90..=36_500;
 /// The greatest length of a socket path. `sun_path` holds 108 bytes including its end, and the socket is first bound as

@@ -142,7 +142,7 @@ async fn a_part_is_taken_and_the_rest_is_refunded_under_its_own_reference() {
 
 #[tokio::test]
 async fn a_silent_till_has_it_reversed_or_kept() {
-    let counter = open(5).await;
+    let counter = open(20).await;
     counter.sell_confirmed("R1", "12.34", json!({})).await;
     let view = counter.until_ended("R1").await;
     assert_eq!((view.outcome, view.reason.as_deref()), (Some(OutcomeWord::Reversed), Some("till-silent")));

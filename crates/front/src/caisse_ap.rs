@@ -27,6 +27,7 @@ use crate::agent::{Agent, Room};
 use crate::asking::{ask_as, begin_asking, until};
 use crate::config::caisse_ap::CaisseApConfig;
 use crate::delivered::deliver;
+use crate::listen::told;
 use crate::payouts::{AskedPayout, Payouts};
 use crate::seen::SeenTill;
 use crate::session::end;
@@ -43,6 +44,8 @@ const MOST_IGNORED: usize = 65_536;
 const MOST_OPEN: usize = 8;
 /// The largest number of events that wait for the session.
 const MOST_WAITING: usize = 16;
+/// The time that a front that stops has to record which answers were delivered. systemd waits 10 s for it.
+const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// A till that speaks Caisse-AP over IP.
 #[derive(Debug)]
@@ -73,8 +76,8 @@ struct Missing {
     confirmed: JoinSet<(u64, String, Option<HeaderValue>)>,
     /// The questions to supervisors, by their tickets.
     waiting: HashMap<u64, AbortHandle>,
-    /// The sessions of the supervisors who have confirmed a payout, by its reference. A repeated begin request needs the
-    /// session again.
+    /// The sessions of the supervisors who have confirmed a payout, by its reference. A repeated begin request needs
+    /// the session again.
     supervisors: HashMap<String, HeaderValue>,
 }
 
@@ -89,24 +92,28 @@ impl CaisseApTill {
         self: Arc<Self>,
         listener: TcpListener,
         (agent, payouts): (Arc<Agent>, Arc<Payouts>),
-        mut stopped: watch::Receiver<bool>,
+        stopped: watch::Receiver<bool>,
     ) {
         let (events, heard) = mpsc::channel(MOST_WAITING);
         tokio::select! {
-            () = accept(&listener, &self.config.from, &events) => {}
-            () = self.serve(heard, (&agent, &payouts)) => {}
-            _ = stopped.wait_for(|stopped| *stopped) => {}
+            () = accept(listener, &self.config.from, &events, stopped.clone()) => {}
+            () = self.serve(heard, (&agent, &payouts), stopped) => {}
         }
     }
 
-    async fn serve(&self, mut heard: mpsc::Receiver<Event>, (agent, payouts): (&Arc<Agent>, &Arc<Payouts>)) {
+    async fn serve(
+        &self,
+        mut heard: mpsc::Receiver<Event>,
+        (agent, payouts): (&Arc<Agent>, &Arc<Payouts>),
+        mut stopped: watch::Receiver<bool>,
+    ) {
         let mut session = Session::new(Settings {
             credit: self.config.credit,
             unacknowledged: self.config.unacknowledged,
             references: till_lines::references("caisse"),
         });
         let mut lines: HashMap<Line, mpsc::Sender<LastWord>> = HashMap::new();
-        let (mut missing, mut requests) = (Missing::default(), 0);
+        let (mut missing, mut requests, mut end) = (Missing::default(), 0, None);
         let start = Instant::now();
         loop {
             let deadline = session.next_deadline().map(|at| start + at);
@@ -146,6 +153,11 @@ impl CaisseApTill {
                     Err(_) => Vec::new(),
                 },
                 () = until(deadline) => session.tick(start.elapsed()),
+                () = told(&mut stopped), if end.is_none() => {
+                    end = Some(Instant::now() + LAST_RECORDS);
+                    Vec::new()
+                }
+                () = until(end), if end.is_some() => return,
             };
             let (count, direction) = session.requests();
             if std::mem::replace(&mut requests, count) != count {
@@ -173,6 +185,9 @@ impl CaisseApTill {
             }
             missing.forget(&session, agent);
             self.seen.open(session.lines());
+            if end.is_some() && !session.is_settling() {
+                return;
+            }
         }
     }
 }
@@ -235,11 +250,22 @@ fn named(direction: Direction) -> String {
     .to_owned()
 }
 
-/// Accepts connections. They end with the front.
-async fn accept(listener: &TcpListener, from: &[IpAddr], events: &mpsc::Sender<Event>) {
+/// Accepts connections until the front stops. Their answers may still be on their way then, so this never returns.
+async fn accept(
+    listener: TcpListener,
+    from: &[IpAddr],
+    events: &mpsc::Sender<Event>,
+    mut stopped: watch::Receiver<bool>,
+) {
     let (mut count, mut open): (Line, _) = (0, JoinSet::new());
     loop {
-        let (stream, peer) = till_lines::next(listener, from, "caisse-ap").await;
+        let (stream, peer) = tokio::select! {
+            next = till_lines::next(&listener, from, "caisse-ap") => next,
+            () = told(&mut stopped) => {
+                drop(listener);
+                return std::future::pending().await;
+            }
+        };
         while open.try_join_next().is_some() {}
         if open.len() >= MOST_OPEN {
             tracing::warn!(%peer, "a connection was closed: the till has too many open");

@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use rustix::net::sockopt::set_socket_linger;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, sleep, timeout};
@@ -24,14 +25,14 @@ const MOST_TABLE: u64 = 1 << 20;
 const ESTABLISHED: &str = "01";
 const CLOSE_WAIT: &str = "08";
 
-/// Sends an answer and returns whether all of it was delivered. If not, the connection is reset, so that the till does
-/// not get the answer later.
+/// Sends an answer and returns whether all of it was delivered. If not, the connection is reset when it is closed, so
+/// that the till does not get the answer later. This also holds if the front is stopped or killed meanwhile.
 pub(crate) async fn deliver(stream: &mut TcpStream, answer: &[u8]) -> bool {
-    let is_delivered = !has_left(stream) && is_acknowledged(stream, answer).await;
-    if !is_delivered {
-        let _ = stream.set_zero_linger();
-    }
-    is_delivered
+    stream.set_zero_linger().is_ok()
+        && !has_left(stream)
+        && is_acknowledged(stream, answer).await
+        // A reset now could take the answer from a till that has not read it yet.
+        && set_socket_linger(&stream, None).is_ok()
 }
 
 async fn is_acknowledged(stream: &mut TcpStream, answer: &[u8]) -> bool {
@@ -144,8 +145,9 @@ mod tests {
     async fn an_answer_counts_as_delivered_when_the_tills_system_has_it() {
         let (mut till, mut terminal) = pair(4096).await;
         assert!(deliver(&mut terminal, b"AE00210").await, "no program has read it yet");
-        let mut read = [0; 1024];
-        assert_eq!(till.read(&mut read).await.unwrap(), 7);
+        drop(terminal);
+        let mut read = Vec::new();
+        assert_eq!(till.read_to_end(&mut read).await.unwrap(), 7, "the connection was not reset");
     }
 
     #[tokio::test]
@@ -165,6 +167,18 @@ mod tests {
             terminal.readable().await.unwrap();
             assert!(!deliver(&mut terminal, b"AE00210").await);
         }
+    }
+
+    #[tokio::test]
+    async fn an_answer_on_its_way_does_not_arrive_after_the_front_has_ended() {
+        let (mut till, mut terminal) = pair(1).await;
+        assert_eq!(terminal.try_write(&[0; 8192]).unwrap(), 8192);
+        let ended = timeout(Duration::from_millis(20), deliver(&mut terminal, b"AE00210")).await;
+        assert!(ended.is_err(), "it is still on its way");
+        drop(terminal);
+        let mut got = Vec::new();
+        assert!(till.read_to_end(&mut got).await.is_err(), "it is reset");
+        assert!(!got.ends_with(b"AE00210"));
     }
 
     /// The till's system has no room for the answer, so it acknowledges none of it, as after a cut cable.

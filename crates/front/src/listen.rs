@@ -141,7 +141,7 @@ impl Listening {
 }
 
 /// Waits until the shutdown is requested.
-async fn told(stopped: &mut watch::Receiver<bool>) {
+pub(crate) async fn told(stopped: &mut watch::Receiver<bool>) {
     // An error means that the sender is gone, which is also a shutdown.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }

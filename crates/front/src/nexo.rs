@@ -38,7 +38,7 @@ use crate::control::unix_s;
 use crate::forward::{self, STRANGERS_BODY};
 use crate::guard::Way;
 use crate::listen::may_connect;
-use crate::nexo_cloud::{self, ApiKeys, Form, NotKept, Outbox};
+use crate::nexo_cloud::{self, ApiKeys, Form, Moment, NotKept, Outbox};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
 use crate::slots::{Lasting, Owner, Slot};
@@ -171,7 +171,7 @@ impl Nexo {
             // The check of the configuration has already read the key.
             let key = till.key().ok().flatten();
             let outbox = match till.api_key() {
-                Ok(Some(_)) => Some(Arc::new(Outbox::restored(till, &seen, state, now)?)),
+                Ok(Some(_)) => Some(Arc::new(Outbox::restored(till, &seen, state, Moment::now)?)),
                 _ => None,
             };
             let exchanges = Arc::default();

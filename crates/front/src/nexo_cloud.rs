@@ -13,13 +13,14 @@
 //! begin, because the customer may be gone.
 //!
 //! The answer goes to the one address that a person configured for the till. It is sent until a status of success
-//! accepts it, or until [`GIVE_UP`]. Answers to one till are sent one by one, in the order in which they came.
+//! accepts it, or until [`GIVE_UP`]. A till may take any answer for that of the payment that it waits for. So no answer
+//! is sent while a later message of the till is open, and the answer to the latest message is sent first.
 //!
-//! Only the fields that the terminal reads are on disk, in base64. A message with a refused field, such as card data,
-//! is refused before it is written.
+//! Only the fields that the terminal reads are on disk, in base64. A message with a refused field or a card number is
+//! refused before it is written.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -27,6 +28,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 use hyper::{HeaderMap, Response, StatusCode};
+use pos_protocols::nexo::card_number::field_with_card_number;
 use pos_protocols::nexo::envelope::{Envelope, Message};
 use pos_protocols::nexo::request::{Request, RequestBody};
 use pos_protocols::nexo::session::{Arrival, leaves_open};
@@ -38,7 +40,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep};
 
 use crate::attempts::Attempts;
-use crate::config::nexo::{NexoConfig, NexoTillConfig};
+use crate::config::nexo::{LONGEST_KEY, NexoConfig, NexoTillConfig};
 use crate::control::unix_s;
 use crate::guard::Way;
 use crate::nexo::{Event, MOST_WAITING, NexoTill};
@@ -51,8 +53,6 @@ use crate::webhooks::{Unaccepted, accepted, client, until_accepted};
 
 /// The header with the till's key.
 pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-/// The longest key in bytes, as for the other headers that the front reads.
-const LONGEST_KEY: usize = crate::forward::LONGEST_HEADER;
 /// The limit on wrong keys from one address. It allows for the mistakes of a person who types the key.
 const WRONG_KEYS: (u32, Duration) = (20, Duration::from_secs(60));
 /// The largest number of messages of one till that wait for an answer, or whose answer waits for the till. Their file
@@ -63,10 +63,13 @@ const MOST: usize = MOST_WAITING;
 pub(crate) const MOST_MESSAGE: usize = 8 * 1024;
 /// The age from which on a message begins nothing. Adyen's tills wait for two minutes.
 const LATE: Duration = Duration::from_secs(120);
-/// The time for which an answer is sent, and for which an unknown outcome is asked for.
+/// The time from the message for which its answer is sent and an unknown outcome is asked for. It begins again when the
+/// front is restarted.
 const GIVE_UP: Duration = Duration::from_secs(24 * 3600);
 /// The pause before the front asks for an outcome again.
 const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// The greatest difference between the steps of the two clocks while the board runs and its clock is not set.
+const STEP_S: u64 = 5;
 
 /// The form of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +170,9 @@ pub(crate) enum NotKept {
     /// The terminal refuses a field, which may contain card data.
     #[error("{0}: this terminal does not support it; omit it")]
     Field(String),
+    /// A field looks like a card number.
+    #[error("{0}: looks like a card number; omit it")]
+    CardNumber(String),
     /// The state folder cannot be written.
     #[error("the terminal cannot write its state; nothing was begun")]
     Unwritten(#[source] StateError),
@@ -175,12 +181,38 @@ pub(crate) enum NotKept {
 /// A message of the queue, with its answer when it has one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
-    /// The time of the message, in seconds since 1970.
-    at: u64,
+    at: Moment,
+    /// The time from which [`GIVE_UP`] counts.
+    #[serde(skip, default = "Instant::now")]
+    since: Instant,
     /// The message, in base64.
     message: String,
-    /// The place of the answer among the answers, and its text in base64.
-    answer: Option<(u64, String)>,
+    /// The answer, in base64.
+    answer: Option<String>,
+}
+
+/// A moment by two clocks of the board. A clock that was set, or a board that was restarted, shows in their difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Moment {
+    /// Seconds since 1970, as far as the board knows.
+    unix_s: u64,
+    /// Seconds since the board was started.
+    up_s: u64,
+}
+
+impl Moment {
+    /// Returns the current moment.
+    pub(crate) fn now() -> Self {
+        let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Self { unix_s: unix_s(SystemTime::now()), up_s: u64::try_from(up.tv_sec).unwrap_or_default() }
+    }
+
+    /// Returns the time since an earlier moment, or `None` if it is not certain.
+    fn since(self, earlier: Self) -> Option<Duration> {
+        let up = self.up_s.checked_sub(earlier.up_s)?;
+        let by_clock = self.unix_s.checked_sub(earlier.unix_s)?;
+        (by_clock.abs_diff(up) <= STEP_S).then(|| Duration::from_secs(up))
+    }
 }
 
 /// The messages of one till on `/async`, and the way of their answers.
@@ -190,11 +222,11 @@ pub(crate) struct Outbox {
     notify: Option<(String, Client)>,
     state: StateFolder,
     file: String,
-    now: fn() -> SystemTime,
+    now: fn() -> Moment,
     kept: Mutex<BTreeMap<u64, Kept>>,
     /// The number of the next message. No number is used again while the front runs.
     next: AtomicU64,
-    answered: Notify,
+    changed: Notify,
 }
 
 impl Outbox {
@@ -203,7 +235,7 @@ impl Outbox {
         config: &NexoTillConfig,
         seen: &Arc<SeenTill>,
         state: &StateFolder,
-        now: fn() -> SystemTime,
+        now: fn() -> Moment,
     ) -> Result<Self, String> {
         let till = &config.till;
         let ca = config.notify_ca().map_err(|(wrong, remedy)| format!("nexo.till {till:?}: {wrong}; {remedy}"))?;
@@ -214,7 +246,7 @@ impl Outbox {
         let next = AtomicU64::new(kept.keys().next_back().map_or(0, |last| last + 1));
         seen.unsent(kept.len());
         let (seen, state, kept) = (Arc::clone(seen), state.clone(), Mutex::new(kept));
-        Ok(Self { seen, notify, state, file, now, kept, next, answered: Notify::new() })
+        Ok(Self { seen, notify, state, file, now, kept, next, changed: Notify::new() })
     }
 
     /// Writes a message. Returns its number, or `None` if the same message is there already.
@@ -227,6 +259,9 @@ impl Outbox {
         if let Some(field) = refused {
             return Err(NotKept::Field(field.clone()));
         }
+        if let Some(field) = field_with_card_number(request) {
+            return Err(NotKept::CardNumber(field));
+        }
         let message = Message::Request(request.clone()).write();
         if message.len() > MOST_MESSAGE {
             return Err(NotKept::TooLarge);
@@ -238,19 +273,19 @@ impl Outbox {
         }
         let mut next = kept.clone();
         if next.len() >= MOST {
-            let first = next.iter().filter_map(|(id, one)| Some((one.answer.as_ref()?.0, *id))).min();
-            let (_, first) = first.ok_or(NotKept::Full)?;
+            let first = next.iter().find(|(_, one)| one.answer.is_some()).map(|(id, _)| *id).ok_or(NotKept::Full)?;
             tracing::error!(till = self.seen.till, "an answer could not be delivered and was dropped: too many wait");
             next.remove(&first);
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        next.insert(id, Kept { at: unix_s((self.now)()), message, answer: None });
+        next.insert(id, Kept { at: (self.now)(), since: Instant::now(), message, answer: None });
         self.state.write(&self.file, &next).map_err(|error| {
             tracing::error!(%error, till = self.seen.till, "a message could not be written and was refused");
             NotKept::Unwritten(error)
         })?;
         *kept = next;
         self.seen.unsent(kept.len());
+        self.changed.notify_one();
         Ok(Some(id))
     }
 
@@ -261,31 +296,28 @@ impl Outbox {
         open.map(|(id, one)| (*id, STANDARD.decode(&one.message).unwrap_or_default())).collect()
     }
 
-    /// Returns how a message comes to the session after an interruption. A clock that was set back makes it late too.
+    /// Returns how a message comes to the session after an interruption. It is late too if its age is not certain.
     fn arrival(&self, id: u64) -> Arrival {
-        match self.age(id) {
-            Some(age) if age <= LATE => Arrival::Again,
-            _ => Arrival::Late,
-        }
+        let age = self.kept().get(&id).and_then(|one| (self.now)().since(one.at));
+        age.and_then(|age| LATE.checked_sub(age)).map_or(Arrival::Late, |left| Arrival::Again { left })
     }
 
-    fn age(&self, id: u64) -> Option<Duration> {
-        let at = self.kept().get(&id)?.at;
-        unix_s((self.now)()).checked_sub(at).map(Duration::from_secs)
+    /// Returns until when the outcome of a message is asked for and its answer is sent.
+    fn end_of(&self, id: u64) -> Instant {
+        self.kept().get(&id).map_or_else(Instant::now, |one| one.since + GIVE_UP)
     }
 
     /// Takes the answer to a message. A message without an answer, such as an abort, is done.
     fn answer(&self, id: u64, answer: Option<&Message>) {
         let mut kept = self.kept();
-        let order = kept.values().filter_map(|one| Some(one.answer.as_ref()?.0)).max().map_or(0, |last| last + 1);
         match (answer.filter(|_| self.notify.is_some()), kept.get_mut(&id)) {
-            (Some(answer), Some(one)) => one.answer = Some((order, STANDARD.encode(answer.write()))),
+            (Some(answer), Some(one)) => one.answer = Some(STANDARD.encode(answer.write())),
             (None, Some(_)) => drop(kept.remove(&id)),
             (_, None) => return,
         }
         self.rewrite(&kept);
         drop(kept);
-        self.answered.notify_one();
+        self.changed.notify_one();
     }
 
     fn rewrite(&self, kept: &BTreeMap<u64, Kept>) {
@@ -295,31 +327,50 @@ impl Outbox {
         }
     }
 
-    /// Returns the first answer in order.
-    fn first(&self) -> Option<(u64, Vec<u8>)> {
+    /// Returns the answer to send next: that of the latest message, or none while that message is open.
+    fn to_send(&self) -> Option<(u64, Vec<u8>)> {
         let kept = self.kept();
-        let answers = kept.iter().filter_map(|(id, one)| Some((one.answer.as_ref()?, *id)));
-        let ((_, answer), id) = answers.min_by_key(|((order, _), _)| *order)?;
-        Some((id, STANDARD.decode(answer).unwrap_or_default()))
+        let (id, one) = kept.last_key_value()?;
+        Some((*id, STANDARD.decode(one.answer.as_ref()?).unwrap_or_default()))
+    }
+
+    /// Waits until this answer is not the next one any more, and no attempt to send it is in progress.
+    async fn superseded(&self, id: u64, is_sending: &AtomicBool) {
+        while is_sending.load(Ordering::Relaxed) || self.to_send().is_some_and(|(next, _)| next == id) {
+            self.changed.notified().await;
+        }
     }
 
     /// Sends the answers to the till's address. Never returns.
     pub(crate) async fn run(self: Arc<Self>) {
         let Some((to, client)) = &self.notify else { return };
         loop {
-            let Some((id, body)) = self.first() else {
-                self.answered.notified().await;
+            let Some((id, body)) = self.to_send() else {
+                self.changed.notified().await;
                 continue;
             };
             let till = &self.seen.till;
-            let send = || accepted(client.post(to).header(CONTENT_TYPE, "application/json").body(body.clone()));
+            // The till may have the answer as soon as it is sent, so an attempt is not cut off.
+            let is_sending = AtomicBool::new(false);
+            let send = async || {
+                is_sending.store(true, Ordering::Relaxed);
+                let sent = accepted(client.post(to).header(CONTENT_TYPE, "application/json").body(body.clone())).await;
+                is_sending.store(false, Ordering::Relaxed);
+                self.changed.notify_one();
+                sent
+            };
             let failed = |attempt: u32, error: &Unaccepted| {
                 self.seen.failing(Some(error.why.clone()));
                 if attempt == 1 {
                     tracing::warn!(till, error = error.why, "an answer was not accepted; it will be sent again");
                 }
             };
-            if let Err(error) = until_accepted(Instant::now() + GIVE_UP, send, failed).await {
+            let sent = tokio::select! {
+                biased;
+                sent = until_accepted(self.end_of(id), send, failed) => sent,
+                () = self.superseded(id, &is_sending) => continue,
+            };
+            if let Err(error) = sent {
                 tracing::error!(till, error = error.why, "an answer could not be delivered and was dropped");
             }
             self.seen.failing(None);
@@ -398,7 +449,7 @@ impl Pursued {
             }
             let message = answered.await.ok()?;
             let is_open = message.as_ref().is_some_and(leaves_open);
-            if !is_open || self.outbox.age(self.id).is_none_or(|age| age > GIVE_UP) {
+            if !is_open || Instant::now() >= self.outbox.end_of(self.id) {
                 return Some(message);
             }
             sleep(ASK_AGAIN).await;
@@ -414,16 +465,18 @@ mod tests {
 
     use super::*;
 
-    fn at(seconds: u64) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_430_096 + seconds)
+    const UNIX_S: u64 = 1_795_430_096;
+
+    fn at(seconds: u64) -> Moment {
+        Moment { unix_s: UNIX_S + seconds, up_s: 1000 + seconds }
     }
 
-    fn outbox(state: &StateFolder, notify: bool, now: fn() -> SystemTime) -> Outbox {
+    fn outbox(state: &StateFolder, notify: bool, now: fn() -> Moment) -> Outbox {
         // Another test may have installed the provider first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let notify = if notify { "notify = \"https://till.example/\"\n" } else { "" };
         let config = NexoTillConfig::of(&format!("till = \"t\"\nsale-id = \"Till\"\n{notify}"));
-        Outbox::restored(&config, &Arc::new(SeenTill::new("t", "nexo", now)), state, now).unwrap()
+        Outbox::restored(&config, &Arc::new(SeenTill::new("t", "nexo", SystemTime::now)), state, now).unwrap()
     }
 
     fn payment(id: &str) -> Request {
@@ -437,6 +490,12 @@ mod tests {
             Ok(Envelope::Plain(Message::Request(request))) => request,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Returns the messages in the file as texts.
+    fn written(file: &str) -> String {
+        let kept: BTreeMap<u64, Kept> = serde_json::from_str(file).unwrap();
+        kept.values().map(|one| String::from_utf8(STANDARD.decode(&one.message).unwrap()).unwrap()).collect()
     }
 
     fn answered(request: &Request) -> Message {
@@ -453,33 +512,72 @@ mod tests {
         assert_eq!(one.keep(&payment("1")).unwrap(), None, "it is there already");
         let other = one.keep(&payment("2")).unwrap().unwrap();
         let file = std::fs::read_to_string(folder.path().join("nexo-async-t.json")).unwrap();
-        assert!(!file.contains("4111"), "only fields that the terminal reads: {file}");
+        let text = written(&file);
+        assert!(
+            text.contains("RequestedAmount") && !text.contains("4111"),
+            "only fields that the terminal reads: {text}"
+        );
         // After `kill -9`, both are asked for again, in order.
         let again = outbox(&state, true, || at(120));
         let open = again.open();
         assert_eq!(open.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [id, other]);
         let Ok(Envelope::Plain(read)) = Envelope::read_at_terminal(&open[0].1) else { panic!("{open:?}") };
         assert_eq!(read, Message::Request(payment("1")));
-        assert_eq!(again.arrival(id), Arrival::Again);
-        assert_eq!(outbox(&state, true, || at(121)).arrival(id), Arrival::Late);
-        assert_eq!(
-            outbox(&state, true, || SystemTime::UNIX_EPOCH).arrival(id),
-            Arrival::Late,
-            "a clock without a time"
-        );
-        // An answer is on disk too, and keeps its place.
-        again.answer(other, Some(&answered(&payment("2"))));
+        assert_eq!(again.arrival(id), Arrival::Again { left: Duration::ZERO });
+        for (moment, why) in [
+            ((|| at(121)) as fn() -> Moment, "it is too old"),
+            (|| Moment { unix_s: 3, ..at(5) }, "a clock without a time"),
+            (|| Moment { unix_s: UNIX_S + 100, ..at(5) }, "a clock that was set"),
+            (|| Moment { up_s: 5, ..at(5) }, "a board that was restarted"),
+        ] {
+            assert_eq!(outbox(&state, true, moment).arrival(id), Arrival::Late, "{why}");
+        }
+        // An answer is on disk too. The latest one is sent first, and none while a later message is open.
         again.answer(id, Some(&answered(&payment("1"))));
+        assert_eq!(again.to_send(), None);
+        again.answer(other, Some(&answered(&payment("2"))));
         let later = outbox(&state, true, || at(9999));
         assert!(later.open().is_empty());
         assert_eq!(later.seen.status()["unsent"], 2);
-        assert_eq!(later.first(), Some((other, answered(&payment("2")).write())));
+        assert_eq!(later.to_send(), Some((other, answered(&payment("2")).write())));
         assert_ne!(later.keep(&payment("3")).unwrap(), Some(id), "no number is used twice");
         // Without an address, an answer ends the message. So does an abort, which has no answer.
         let silent = outbox(&state, false, || at(0));
         let id = silent.keep(&payment("4")).unwrap().unwrap();
         silent.answer(id, Some(&answered(&payment("4"))));
         assert!(silent.kept().get(&id).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_is_sent_for_a_day_from_its_message_and_not_while_a_later_message_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateFolder::open(folder.path()).unwrap();
+        let one = outbox(&state, true, || at(0));
+        let id = one.keep(&payment("1")).unwrap().unwrap();
+        tokio::time::sleep(GIVE_UP / 2).await;
+        one.answer(id, Some(&answered(&payment("1"))));
+        assert_eq!(one.end_of(id), Instant::now() + GIVE_UP / 2);
+        let superseded = async {
+            one.superseded(id, &AtomicBool::new(false)).await;
+            one.to_send()
+        };
+        let (sent, later) = tokio::join!(superseded, async { one.keep(&payment("2")).unwrap().unwrap() });
+        assert_eq!(sent, None, "a till could take it for the later one");
+        one.answer(later, None);
+        assert_eq!(one.to_send().map(|(next, _)| next), Some(id));
+    }
+
+    #[test]
+    fn a_message_with_a_card_number_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let one = outbox(&StateFolder::open(folder.path()).unwrap(), true, || at(0));
+        let mut request = payment("1");
+        let RequestBody::Payment(body) = &mut request.body else { panic!("{request:?}") };
+        body.sale_data.sale_to_acquirer_data =
+            Some(serde_json::from_value("metadata.pan=4111111111111111".into()).unwrap());
+        let refused = one.keep(&request).unwrap_err().to_string();
+        assert_eq!(refused, "SaleToAcquirerData: looks like a card number; omit it");
+        assert!(one.kept().is_empty() && !folder.path().join("nexo-async-t.json").exists());
     }
 
     #[test]

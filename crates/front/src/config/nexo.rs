@@ -23,6 +23,8 @@ const MOST: usize = 16;
 const LONGEST_NAME: usize = 128;
 /// The smallest number of characters of a key for the cloud form.
 const SHORTEST_KEY: usize = 20;
+/// The greatest number of characters of such a key, as for the other headers that the front reads.
+pub(crate) const LONGEST_KEY: usize = crate::forward::LONGEST_HEADER;
 const NEW_KEY: &str =
     "write a key of its own for each till to a file, owned by pos-front, mode 0600; give it to the till";
 
@@ -187,8 +189,8 @@ impl NexoTillConfig {
     pub(crate) fn api_key(&self) -> Result<Option<String>, Wrong> {
         let Some(file) = &self.api_key_file else { return Ok(None) };
         let key = Zeroizing::new(secret_line("api-key-file", file, NEW_KEY)?);
-        if key.len() < SHORTEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            let wrong = "is not a key of at least 20 letters, digits and signs without spaces";
+        if !(SHORTEST_KEY..=LONGEST_KEY).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let wrong = "is not a key of 20 to 256 letters, digits and signs without spaces";
             return Err((format!("api-key-file: {}: {wrong}", file.display()), NEW_KEY));
         }
         Ok(Some(digest_of(&key)))
@@ -287,7 +289,8 @@ mod tests {
         let hook = "notify = \"https://till.example/pos_adyen/notification\"\n";
         assert_eq!(faults(&[one.clone(), format!("{two}{hook}")]), [""; 0]);
         for (text, said) in [
-            (file("3", "AQEnhmfuXNWTK0Qc+iS\n", 0o600), "at least 20"),
+            (file("3", "AQEnhmfuXNWTK0Qc+iS\n", 0o600), "20 to 256"),
+            (file("6", &"x".repeat(257), 0o600), "20 to 256"),
             (file("4", "AQEnhmfuXNWTK0Qc iSE4\n", 0o600), "without spaces"),
             (file("5", "AQEnhmfuXNWTK0Qc+iSE4\n", 0o644), "other users may open it"),
             (format!("api-key-file = {:?}", folder.path().join("none")), "api-key-file: "),

@@ -370,7 +370,7 @@ async fn a_printer_without_paper_undoes_no_payment() {
 /// payment back by itself.
 #[tokio::test]
 async fn a_front_that_is_killed_leaves_the_outcome_open_at_the_till_and_nothing_charged() {
-    let (shop, _stop) = shop_that("card-timeout-s = 60\ntill-confirm-s = 10").await;
+    let (shop, _stop) = shop_that("card-timeout-s = 60\ntill-confirm-s = 20").await;
     let port = free_port();
     let front = front(&shop, port, "").await;
     let till = Till::pays(port, 1250).await;

@@ -23,6 +23,7 @@
 //! | `reject` | the answer to a message that cannot be read |
 //! | `reference` | the till's transaction as one short text |
 //! | `meaning` | the effect of a message on money, as one short text |
+//! | `card_number` | card numbers, which no message may contain |
 //! | `fields` | every field of a payment and a reversal: obeyed, refused or harmless |
 //! | `session` | the response to each message |
 //! | `trace` | a message as a line for a technician |
@@ -30,6 +31,7 @@
 //! Only `session` contains rules. The other files handle bytes and words.
 
 pub mod additional;
+pub mod card_number;
 pub mod enums;
 pub mod envelope;
 pub mod fields;

@@ -112,6 +112,11 @@ impl Job {
         self.heard
     }
 
+    /// Returns whether the till may have its answer, and the terminal has not recorded yet what the till took.
+    pub(super) fn is_settling(&self) -> bool {
+        matches!(self.stage, Stage::Telling { .. } | Stage::Confirming { .. })
+    }
+
     pub(super) fn waits_for(&self, asked: u64) -> bool {
         matches!(self.question, Some(Question::Open { ticket }) if ticket == asked)
     }

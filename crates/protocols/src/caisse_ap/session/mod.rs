@@ -188,6 +188,13 @@ impl Session {
         !self.jobs.is_empty()
     }
 
+    /// Returns whether a till may have an answer that the terminal has not recorded yet. A caller that stops should
+    /// wait for this record.
+    #[must_use]
+    pub fn is_settling(&self) -> bool {
+        self.jobs.values().any(Job::is_settling)
+    }
+
     /// Handles a new connection of the till. Line numbers are never used again while a transaction is in progress.
     pub fn line_opened(&mut self, line: Line, now: Duration) -> Vec<Action> {
         if self.lines.len() >= MOST_LINES || self.jobs.contains_key(&line) {

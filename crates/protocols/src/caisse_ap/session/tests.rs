@@ -202,16 +202,20 @@ fn a_payment_is_confirmed_only_after_tcp_has_delivered_the_answer() {
     assert_eq!((begin.kind, begin.amount.as_deref(), begin.accept_partial), (Kind::Sale, Some("12.50"), false));
     assert_eq!((begin.confirm, begin.till_prints), (Some(OnSilence::Reverse), false));
     stage.terminal(201, &sale("waiting-for-card", json!({})));
+    assert!(!stage.session.is_settling());
     stage.approves();
+    assert!(stage.session.is_settling());
     let got = stage.got();
     let [(LINE, Got::Answer(Ok(paid)))] = got.as_slice() else { panic!("{got:?}") };
     assert_eq!((paid.application.as_deref(), paid.entry.as_deref()), (Some("00B"), Some("2")));
     assert!(stage.asked.is_empty(), "the till may not have it");
     stage.taken(true);
+    assert!(stage.session.is_settling(), "the terminal has not recorded it");
     assert_eq!(*stage.question(), confirm(Taken::All));
     stage.terminal(200, &approved());
     assert!(!stage.session.is_busy());
     assert_eq!((stage.session.lines(), stage.session.next_deadline()), (0, None));
+    assert!(!stage.session.is_settling());
 }
 
 #[test]

@@ -108,7 +108,10 @@ pub(super) struct Job {
     /// The exchange of the first request.
     pub(super) exchange: Exchange,
     pub(super) request: Request,
-    pub(super) arrival: Arrival,
+    /// The caller has accepted it earlier.
+    is_repeated: bool,
+    /// No new transaction begins from this time on.
+    begins_until: Duration,
     /// Another message has stopped this request.
     pub(super) aborted: bool,
     /// The exchanges that wait for the answer. A repeated message adds another one.
@@ -122,10 +125,20 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(exchange: Exchange, request: Request, received: Vec<u8>, arrival: Arrival) -> Self {
+    pub(super) fn new(
+        exchange: Exchange,
+        request: Request,
+        received: Vec<u8>,
+        (arrival, now): (Arrival, Duration),
+    ) -> Self {
         Self {
             exchange,
-            arrival,
+            is_repeated: arrival != Arrival::New,
+            begins_until: match arrival {
+                Arrival::New => Duration::MAX,
+                Arrival::Again { left } => now + left,
+                Arrival::Late => Duration::ZERO,
+            },
             meaning: Meaning::of(&request),
             request,
             received,
@@ -220,7 +233,7 @@ impl Job {
                 ReconciliationType::PreviousReconciliation => self.ask(Ask::LastClose, Stage::Terminal, flow),
                 _ => self.close(self.identity().reference(), Stage::Closing, flow),
             },
-            RequestBody::Input(_) | RequestBody::Print(_) | RequestBody::Display(_) if self.arrival != Arrival::New => {
+            RequestBody::Input(_) | RequestBody::Print(_) | RequestBody::Display(_) if self.is_repeated => {
                 let why = "the terminal was interrupted and may have done it; look at the terminal";
                 self.answered(because(ErrorCondition::UnavailableDevice, &why), flow);
             }
@@ -308,6 +321,8 @@ impl Job {
             // An earlier attempt of this message may have been carried out.
             stage if self.looks(stage) => true,
             Stage::Original(standing) | Stage::OriginalWhole(standing) => standing.may_stand,
+            // The transaction that a status asks for may stand.
+            Stage::Earlier => true,
             // Receipts of an earlier message say nothing about this message.
             Stage::Receipts(_) => self.moves_money(),
             _ => false,

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
-use pos_terms::emv::pan;
 
 use super::Settings;
 use super::acquirer::{is_below, named};
 use super::refusal::because;
 use crate::nexo::additional::{self, SaleToAcquirerData};
+use crate::nexo::card_number::has_card_number;
 use crate::nexo::enums::ErrorCondition;
 use crate::nexo::fields::FOR_ACQUIRER;
 use crate::nexo::request::{Request, RequestBody};
@@ -32,8 +32,6 @@ const LONGEST_PART: usize = 128;
 const PARTS: usize = 5;
 /// The name of the first of these values, without its number.
 const PART: &str = "Metadata";
-/// The number of hexadecimal digits from which on a text is a digest or an identifier, and no card number.
-const DIGEST: usize = 32;
 
 /// Returns the texts of a payment or a reversal as pairs, or the refusal of one. Other requests have no pairs.
 pub(super) fn of(request: &Request, settings: &Settings) -> Result<String, Outcome> {
@@ -91,35 +89,9 @@ pub(super) fn with(outcome: Outcome, pairs: &str) -> Outcome {
     }
 }
 
-/// Returns whether a text contains a card number. A digest in hexadecimal digits may contain such a number by chance.
-fn has_card_number(text: &str) -> bool {
-    let digits = text.bytes().filter(u8::is_ascii_hexdigit).count();
-    let is_digest = text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-        && text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    pan::is_in(text) && !(is_digest && digits >= DIGEST)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_card_number_is_seen_and_a_digest_is_none() {
-        for text in ["4111111111111111", "4111 1111 1111 1111", "card 4111-1111-1111-1111.", "x5555555555554444"] {
-            assert!(has_card_number(text), "{text}");
-        }
-        for text in [
-            "ba6c62413839eb32030a3ee6400af4d367b8fb889b54ea85dffcb5a13625c318",
-            "4111111111111111ba6c62413839eb32",
-            "921e7aa8-36b3-400c-a416-2b9a1eaf1283",
-            "2026-11-23T17:19:15.000Z",
-            "4111111111111112",
-            "1795430096000",
-            "",
-        ] {
-            assert!(!has_card_number(text), "{text}");
-        }
-    }
 
     #[test]
     fn what_is_kept_comes_back_whole_whatever_its_length() {

@@ -74,7 +74,10 @@ pub enum Arrival {
     #[default]
     New,
     /// The caller has accepted it earlier, and asks again after an interruption. Texts and inputs are not repeated.
-    Again,
+    Again {
+        /// The time that is left for a new transaction to begin. After it, the message is `Late`.
+        left: Duration,
+    },
     /// As `Again`, but so late that no new transaction may begin. The answer says what became of an earlier one.
     Late,
 }
@@ -179,7 +182,7 @@ impl Session {
         let category = request.header.message_category;
         let service_id = request.header.service_id.clone().unwrap_or_default();
         self.last = Some((category, service_id));
-        let job = Job::new(exchange, request, received, arrival);
+        let job = Job::new(exchange, request, received, (arrival, now.steady));
         if category == Category::Event {
             return vec![Action::Answer { exchange, message: None }];
         }
@@ -189,8 +192,14 @@ impl Session {
                 job.reject(&format!("MessageHeader.POIID: this terminal is {poi_id}"), flow);
             });
         }
-        if self.waits_for_its_twin(&job) {
-            return Vec::new();
+        match self.waits_for_its_twin(&job) {
+            Some(true) => return Vec::new(),
+            // It was begun, so `Busy` would be wrong.
+            Some(false) => {
+                let outcome = Outcome::failure(ErrorCondition::InProgress);
+                return self.with(job, now, |job, flow| job.answered(outcome, flow));
+            }
+            None => {}
         }
         if let RequestBody::Abort(abort) = &job.request.body
             && let Some(input) = self.input(|input| abort.message_reference.service_id.as_deref() == input.service_id())
@@ -316,13 +325,16 @@ impl Session {
         jobs.any(|job| asked.is_none_or(|asked| job.request.header.service_id() == asked))
     }
 
-    /// Joins a repeated message to the first one that is in progress, so that both get one answer.
-    fn waits_for_its_twin(&mut self, job: &Job) -> bool {
+    /// Joins a repeated message to the first one that is in progress, so that both get one answer. Returns `None` if
+    /// there is no first one, and `false` if too many messages wait.
+    fn waits_for_its_twin(&mut self, job: &Job) -> Option<bool> {
         let waiting: usize = self.jobs.values().map(|job| job.heard_by.len()).sum();
-        let twin = self.jobs.values_mut().chain(&mut self.held).find(|first| first.is_twin_of(job));
-        let Some(twin) = twin.filter(|_| waiting < MOST_EXCHANGES) else { return false };
-        twin.heard_by.push(job.exchange);
-        true
+        let twin = self.jobs.values_mut().chain(&mut self.held).find(|first| first.is_twin_of(job))?;
+        let has_room = waiting < MOST_EXCHANGES;
+        if has_room {
+            twin.heard_by.push(job.exchange);
+        }
+        Some(has_room)
     }
 }
 
@@ -336,5 +348,6 @@ pub fn leaves_open(answer: &Message) -> bool {
         ResponseBody::Reversal(reversal) => (&reversal.outcome, &reversal.poi_data),
         _ => return false,
     };
-    outcome.error_condition == Some(ErrorCondition::UnreachableHost) && poi_data.is_none()
+    let is_open = [ErrorCondition::UnreachableHost, ErrorCondition::InProgress].map(Some);
+    is_open.contains(&outcome.error_condition) && poi_data.is_none()
 }

@@ -74,7 +74,8 @@ impl<'a> CloudTill<'a> {
     pub async fn resumes(&mut self) {
         let Some(at) = self.file.borrow().kept.as_ref().map(|(_, at)| *at) else { return };
         let age = self.nexo.now().unix_s.checked_sub(at);
-        let arrival = if age.is_some_and(|age| age <= LATE_S) { Arrival::Again } else { Arrival::Late };
+        let left = age.and_then(|age| LATE_S.checked_sub(age)).map(Duration::from_secs);
+        let arrival = left.map_or(Arrival::Late, |left| Arrival::Again { left });
         self.goes_on(arrival).await;
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::flow::Flow;
 use super::super::told::{self, TransactionReport};
-use super::super::{Arrival, wanted};
+use super::super::wanted;
 use super::{Job, Stage, Standing, WATCH_S, because, refused};
 use crate::nexo::enums::{Category, ErrorCondition};
 use crate::nexo::reference::{replaces, replacing};
@@ -29,7 +29,7 @@ impl Job {
         if self.aborted {
             return self.answered(because(ErrorCondition::Aborted, &"aborted before it was started"), flow);
         }
-        if self.arrival == Arrival::Late && !standing.may_stand {
+        if flow.now.steady >= self.begins_until && !standing.may_stand {
             let why = "too late: the terminal was interrupted before it started this; nothing was started";
             return self.answered(because(ErrorCondition::Aborted, &why), flow);
         }

@@ -108,6 +108,8 @@ fn a_card_number_and_too_many_texts_are_refused_and_begin_nothing() {
     }
 }
 
+const AGAIN: Arrival = Arrival::Again { left: Duration::from_secs(120) };
+
 impl Stage {
     /// Sends a payment that the front accepted before an interruption.
     fn resumes(&mut self, service_id: &str, body: &str, arrival: Arrival) -> Exchange {
@@ -127,8 +129,8 @@ impl Stage {
 #[test]
 fn two_messages_from_before_an_interruption_are_looked_up_in_order_and_none_hears_busy() {
     let mut stage = Stage::ready();
-    stage.resumes("1", &payment("12.5", "1"), Arrival::Again);
-    let second = stage.resumes("2", &payment("5", "2"), Arrival::Again);
+    stage.resumes("1", &payment("12.5", "1"), AGAIN);
+    let second = stage.resumes("2", &payment("5", "2"), AGAIN);
     assert_eq!(stage.asked.len(), 1, "{:?}", stage.asked);
     stage.till("TransactionStatus", "3", r#"{"MessageReference":{"ServiceID":"2"}}"#);
     stage.failed("TransactionStatusResponse", "InProgress");
@@ -167,6 +169,63 @@ fn a_message_that_comes_back_too_late_tells_what_became_of_it_and_begins_nothing
 }
 
 #[test]
+fn a_message_that_waited_too_long_for_another_one_begins_nothing() {
+    let mut stage = Stage::ready();
+    stage.resumes("1", &payment("12.5", "1"), AGAIN);
+    stage.resumes("2", &payment("5", "2"), AGAIN);
+    stage.now.steady += Duration::from_secs(120);
+    let reference = stage.shown();
+    stage.sale(&sale(&reference, &json!({ "tillData": {}, "amount": "12.50" })));
+    stage.no_receipts();
+    assert_eq!(stage.answer()["PaymentResponse"]["Response"]["Result"], "Success");
+    stage.is_new();
+    assert!(stage.asked.is_empty(), "{:?}", stage.asked);
+    stage.failed("PaymentResponse", "Aborted");
+}
+
+#[test]
+fn a_copy_of_a_payment_in_progress_never_hears_busy() {
+    let mut stage = Stage::ready();
+    stage.till("Payment", "1", &payment("12.5", "1"));
+    for _ in 1..8 {
+        stage.till("Payment", "1", &payment("12.5", "1"));
+    }
+    assert!(stage.answers.is_empty());
+    stage.till("Payment", "1", &payment("12.5", "1"));
+    stage.failed("PaymentResponse", "InProgress");
+    // The eight others get one answer.
+    stage.is_new();
+    let reference = stage.begun().reference;
+    stage.sale(&sale(&reference, &json!({ "amount": "12.50", "outcome": "declined" })));
+    stage.no_receipts();
+    assert_eq!(stage.answers.len(), 8);
+}
+
+#[test]
+fn a_status_without_the_terminals_word_does_not_say_that_nothing_was_started() {
+    let mut stage = Stage::ready();
+    stage.till("TransactionStatus", "3", r#"{"MessageReference":{"ServiceID":"2"}}"#);
+    stage.silent();
+    stage.failed("TransactionStatusResponse", "UnreachableHost");
+}
+
+impl Stage {
+    /// The terminal's program does not answer until the session gives up.
+    fn silent(&mut self) {
+        for _ in 0..200 {
+            if !self.answers.is_empty() {
+                return;
+            }
+            self.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
+            if let Some(at) = self.session.next_deadline().filter(|_| self.asked.is_empty() && self.answers.is_empty())
+            {
+                self.asks_again(at);
+            }
+        }
+    }
+}
+
+#[test]
 fn an_answer_without_the_terminals_word_leaves_the_outcome_open() {
     let open = |stage: &Stage| {
         let (_, message) = stage.answers.last().unwrap();
@@ -176,15 +235,7 @@ fn an_answer_without_the_terminals_word_leaves_the_outcome_open() {
     };
     let mut stage = Stage::ready();
     stage.till("Payment", "1", &payment("12.5", "1"));
-    for _ in 0..200 {
-        if !stage.answers.is_empty() {
-            break;
-        }
-        stage.says(503, r#"{"status":503,"code":"no-answer","detail":"none"}"#);
-        if let Some(at) = stage.session.next_deadline().filter(|_| stage.asked.is_empty() && stage.answers.is_empty()) {
-            stage.asks_again(at);
-        }
-    }
+    stage.silent();
     assert!(open(&stage));
     let answer = stage.answer();
     let said = texts(&answer["PaymentResponse"]);
@@ -205,7 +256,7 @@ fn what_may_be_on_paper_is_not_printed_again() {
         {"DocumentQualifier":"Document","ResponseMode":"PrintEnd","OutputContent":{"OutputFormat":"Text",
         "OutputText":[{"Text":"x"}]}}}}}"#;
     let Ok(Envelope::Plain(Message::Request(request))) = Envelope::read(text.as_bytes()) else { panic!("{text}") };
-    let actions = stage.session.arrived(9, (request, Arrival::Again), Vec::new(), stage.now);
+    let actions = stage.session.arrived(9, (request, AGAIN), Vec::new(), stage.now);
     stage.take(actions);
     assert!(stage.asked.is_empty());
     stage.failed("PrintResponse", "UnavailableDevice");
