@@ -50,7 +50,8 @@ pub fn holds(bytes: &[u8]) {
         exchanges += 1;
         let now = |asked: usize| Now { steady: Duration::from_secs(asked as u64), unix_s: 1_795_430_096 };
         // Some messages come back after an interruption.
-        let arrival = [Arrival::New, Arrival::New, Arrival::Again, Arrival::Late][exchanges as usize % 4];
+        let again = Arrival::Again { left: Duration::from_secs(120) };
+        let arrival = [Arrival::New, Arrival::New, again, Arrival::Late][exchanges as usize % 4];
         let mut to_do = VecDeque::from(session.arrived(exchanges, (request, arrival), line.to_vec(), now(asked)));
         let mut answered = false;
         while let Some(action) = to_do.pop_front() {

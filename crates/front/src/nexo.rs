@@ -171,7 +171,7 @@ impl Nexo {
             // The check of the configuration has already read the key.
             let key = till.key().ok().flatten();
             let outbox = match till.api_key() {
-                Ok(Some(_)) => Some(Arc::new(Outbox::restored(till, &seen, state, Moment::now)?)),
+                Ok(Some(_)) => Some(Arc::new(Outbox::restored(till, &seen, state, move || Moment::of(now()))?)),
                 _ => None,
             };
             let exchanges = Arc::default();

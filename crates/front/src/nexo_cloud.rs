@@ -201,10 +201,10 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// Returns the current moment.
-    pub(crate) fn now() -> Self {
+    /// Returns the current moment, which is this time of the clock.
+    pub(crate) fn of(now: SystemTime) -> Self {
         let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        Self { unix_s: unix_s(SystemTime::now()), up_s: u64::try_from(up.tv_sec).unwrap_or_default() }
+        Self { unix_s: unix_s(now), up_s: u64::try_from(up.tv_sec).unwrap_or_default() }
     }
 
     /// Returns the time since an earlier moment, or `None` if it is not certain.
@@ -222,7 +222,7 @@ pub(crate) struct Outbox {
     notify: Option<(String, Client)>,
     state: StateFolder,
     file: String,
-    now: fn() -> Moment,
+    now: Box<dyn Fn() -> Moment + Send + Sync>,
     kept: Mutex<BTreeMap<u64, Kept>>,
     /// The number of the next message. No number is used again while the front runs.
     next: AtomicU64,
@@ -235,7 +235,7 @@ impl Outbox {
         config: &NexoTillConfig,
         seen: &Arc<SeenTill>,
         state: &StateFolder,
-        now: fn() -> Moment,
+        now: impl Fn() -> Moment + Send + Sync + 'static,
     ) -> Result<Self, String> {
         let till = &config.till;
         let ca = config.notify_ca().map_err(|(wrong, remedy)| format!("nexo.till {till:?}: {wrong}; {remedy}"))?;
@@ -246,7 +246,7 @@ impl Outbox {
         let next = AtomicU64::new(kept.keys().next_back().map_or(0, |last| last + 1));
         seen.unsent(kept.len());
         let (seen, state, kept) = (Arc::clone(seen), state.clone(), Mutex::new(kept));
-        Ok(Self { seen, notify, state, file, now, kept, next, changed: Notify::new() })
+        Ok(Self { seen, notify, state, file, now: Box::new(now), kept, next, changed: Notify::new() })
     }
 
     /// Writes a message. Returns its number, or `None` if the same message is there already.
@@ -476,7 +476,7 @@ mod tests {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let notify = if notify { "notify = \"https://till.example/\"\n" } else { "" };
         let config = NexoTillConfig::of(&format!("till = \"t\"\nsale-id = \"Till\"\n{notify}"));
-        Outbox::restored(&config, &Arc::new(SeenTill::new("t", "nexo", SystemTime::now)), state, now).unwrap()
+        Outbox::restored(&config, &Arc::new(SeenTill::new("t", "nexo", || SystemTime::UNIX_EPOCH)), state, now).unwrap()
     }
 
     fn payment(id: &str) -> Request {
