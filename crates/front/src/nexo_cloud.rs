@@ -462,6 +462,7 @@ impl Pursued {
 #[cfg(test)]
 mod tests {
     use pos_protocols::nexo::shared::Outcome;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -558,7 +559,7 @@ mod tests {
         one.answer(id, Some(&answered(&payment("1"))));
         assert_eq!(one.end_of(id), Instant::now() + GIVE_UP / 2);
         let superseded = async {
-            one.superseded(id, &AtomicBool::new(false)).await;
+            timeout(ASK_AGAIN, one.superseded(id, &AtomicBool::new(false))).await.expect("it is not sent any more");
             one.to_send()
         };
         let (sent, later) = tokio::join!(superseded, async { one.keep(&payment("2")).unwrap().unwrap() });
