@@ -129,3 +129,20 @@ async fn a_payout_that_is_refused_not_permitted_or_whose_till_is_gone_begins_not
     assert_eq!(paid_out(&shop), 0);
     until("nothing is charged", || shop.gateway.ledger().all_charged().count() == 0).await;
 }
+
+#[tokio::test]
+async fn where_no_operator_has_a_pin_no_payout_is_confirmed() {
+    let (shop, _stop) = shop().await;
+    let port = free_port();
+    let front = caisse_ap::front(&shop, port, "credit = true").await;
+    let client = front.client();
+    let till = Till::asks(port, CREDIT.as_bytes()).await;
+    let (path, _) = shown(&front, &client).await;
+    for credentials in [json!({ "operator": "Anna", "pin": "862435" }), json!({ "operator": "", "pin": "" })] {
+        let answer = changes(&front, &client, "", (&path, credentials)).await;
+        assert!(answer.status().is_client_error(), "{answer:?}");
+    }
+    assert_eq!(refuses(&front, &client, &path).await, 204);
+    assert_eq!(till.hears().await, Some(Err(Failure::Forbidden)));
+    assert_eq!(paid_out(&shop), 0);
+}
