@@ -489,7 +489,7 @@ async fn a_person_is_asked_and_the_token_is_never_shown() {
         terminal.answers("The reader's port", "");
         terminal.answers("The printer's port", &site.shop.printer.place());
         terminal.answers("Characters per line of the printer", "");
-        terminal.answers("Connect a till: zvt, nexo, page (only the cashier's page), or none [none]", "");
+        terminal.answers("Connect a till: zvt, nexo, caisse-ap, page (only the cashier's page), or none [none]", "");
         terminal.until("port = ");
         assert!(terminal.shows_what_is_typed());
         assert_eq!(site.files(), [], "nothing is written before the last answer");
