@@ -165,13 +165,21 @@ fn locked(file: File, path: &Path) -> Result<Locked, Error> {
     }
 }
 
+/// The number of times that the system's list of locks is read. The system hands it out in parts of 4 kB. While other
+/// programs release their locks, a lock between two parts can be missing.
+const LOOKS: u32 = 5;
+
 /// Returns whether a process holds a lock of this journal, under any name. It reads the system's list of locks and
 /// never takes the lock itself. Otherwise an agent that starts at this moment would find the lock taken.
 #[must_use]
 pub fn is_held(path: &Path) -> bool {
     let Ok(real) = real(path) else { return false };
+    (0..LOOKS).any(|_| is_listed(&real))
+}
+
+fn is_listed(real: &Path) -> bool {
     let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
-    [real.with_extension("lock"), real].iter().filter_map(|file| fs::metadata(file).ok()).any(|facts| {
+    [&real.with_extension("lock"), real].into_iter().filter_map(|file| fs::metadata(file).ok()).any(|facts| {
         // proc_locks(5): `1: FLOCK  ADVISORY  WRITE 4711 08:01:262153 0 EOF`, the device in hexadecimal.
         let (major, minor) = (rustix::fs::major(facts.dev()), rustix::fs::minor(facts.dev()));
         let file = format!("{major:02x}:{minor:02x}:{}", facts.ino());
