@@ -11,6 +11,7 @@ macro_rules! problems {
     ($($name:ident = $word:literal, $status:literal, $title:literal;)*) => {
         /// A problem type of the closed list.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[allow(rustdoc::broken_intra_doc_links, reason = "a title may name a section of the configuration in brackets")]
         pub enum ProblemType { $(#[doc = $title] #[serde(rename = $word)] $name,)* }
 
         impl ProblemType {
