@@ -4,8 +4,10 @@
 use pos_terms::emv::pan;
 use serde_json::Value;
 
+use super::additional::SaleToAcquirerData;
 use super::envelope::Message;
-use super::request::{Request, RequestBody};
+use super::fields::FOR_ACQUIRER;
+use super::request::Request;
 
 /// The number of hexadecimal digits from which on a text is a digest or an identifier, and no card number.
 const DIGEST: usize = 32;
@@ -14,24 +16,22 @@ const DIGEST: usize = 32;
 /// examined, because any digits may occur in them by chance.
 #[must_use]
 pub fn field_with_card_number(request: &Request) -> Option<String> {
-    let data = match &request.body {
-        RequestBody::Payment(payment) => payment.sale_data.sale_to_acquirer_data.as_ref(),
-        RequestBody::Reversal(reversal) => {
-            reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref())
-        }
-        _ => None,
-    };
-    // The data may be in base64.
-    let entries = data.and_then(|data| data.entries()).unwrap_or_default();
-    let of_data = entries.into_iter().find(|(key, text)| has_card_number(key) || has_card_number(text));
+    // Each text of these data is examined by itself. They may be in base64, and a digest is seen only when it is
+    // alone.
+    let entries = request.body.sale_to_acquirer_data().and_then(SaleToAcquirerData::entries);
+    let has_one = |(key, text): &(String, String)| has_card_number(key) || has_card_number(text);
+    if entries.as_ref().is_some_and(|entries| entries.iter().any(has_one)) {
+        return Some(FOR_ACQUIRER.to_owned());
+    }
     let message = serde_json::from_slice(&Message::Request(request.clone()).write()).unwrap_or_default();
-    of_data.map(|_| "SaleToAcquirerData".to_owned()).or_else(|| within("", &message))
+    within("", &message, entries.is_some())
 }
 
-fn within(name: &str, value: &Value) -> Option<String> {
+fn within(name: &str, value: &Value, is_examined: bool) -> Option<String> {
     match value {
-        Value::Object(fields) => fields.iter().find_map(|(name, value)| within(name, value)),
-        Value::Array(values) => values.iter().find_map(|value| within(name, value)),
+        _ if is_examined && name == FOR_ACQUIRER => None,
+        Value::Object(fields) => fields.iter().find_map(|(name, value)| within(name, value, is_examined)),
+        Value::Array(values) => values.iter().find_map(|value| within(name, value, is_examined)),
         Value::String(text) if !name.ends_with("ID") && has_card_number(text) => Some(name.to_owned()),
         _ => None,
     }
@@ -80,6 +80,12 @@ mod tests {
                 "Payment",
                 r#""SaleData":{"SaleToAcquirerData":"metadata.a=4111%201111%201111%201111",ID}"#.to_owned(),
                 Some("SaleToAcquirerData"),
+            ),
+            (
+                "Payment",
+                r#""SaleData":{"SaleToAcquirerData":"a=b&metadata.hmac=4111111111111111ba6c62413839eb32",ID}"#
+                    .to_owned(),
+                None,
             ),
             (
                 "Payment",

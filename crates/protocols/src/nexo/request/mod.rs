@@ -17,6 +17,7 @@ pub use service::{
     InputRequest, LoginRequest, LogoutRequest, PrintRequest, ReconciliationRequest, SaleSoftware, TotalFilter,
 };
 
+use super::additional::SaleToAcquirerData;
 use super::enums::{Category, Device, InfoQualify};
 use super::envelope::{ReadError, typed};
 use super::fields;
@@ -75,6 +76,18 @@ pub enum RequestBody {
 }
 
 impl RequestBody {
+    /// Returns the till's data for the acquirer, which payments and reversals may have.
+    #[must_use]
+    pub fn sale_to_acquirer_data(&self) -> Option<&SaleToAcquirerData> {
+        match self {
+            Self::Payment(payment) => payment.sale_data.sale_to_acquirer_data.as_ref(),
+            Self::Reversal(reversal) => {
+                reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref())
+            }
+            _ => None,
+        }
+    }
+
     /// Reads the body of a category.
     pub(super) fn read(category: Category, raw: &RawValue) -> Result<Self, ReadError> {
         let name = category.request_name();

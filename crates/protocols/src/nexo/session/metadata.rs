@@ -16,7 +16,7 @@ use crate::nexo::additional::{self, SaleToAcquirerData};
 use crate::nexo::card_number::has_card_number;
 use crate::nexo::enums::ErrorCondition;
 use crate::nexo::fields::FOR_ACQUIRER;
-use crate::nexo::request::{Request, RequestBody};
+use crate::nexo::request::Request;
 use crate::nexo::shared::Outcome;
 
 /// The key. Its texts are below it (`metadata.order`).
@@ -35,14 +35,7 @@ const PART: &str = "Metadata";
 
 /// Returns the texts of a payment or a reversal as pairs, or the refusal of one. Other requests have no pairs.
 pub(super) fn of(request: &Request, settings: &Settings) -> Result<String, Outcome> {
-    let data = match &request.body {
-        RequestBody::Payment(payment) => payment.sale_data.sale_to_acquirer_data.as_ref(),
-        RequestBody::Reversal(reversal) => {
-            reversal.sale_data.as_ref().and_then(|data| data.sale_to_acquirer_data.as_ref())
-        }
-        _ => None,
-    };
-    data.map_or(Ok(String::new()), |data| read(data, settings))
+    request.body.sale_to_acquirer_data().map_or(Ok(String::new()), |data| read(data, settings))
 }
 
 /// Reads the texts. Data that cannot be read have none: the payment itself is refused because of them.
