@@ -338,8 +338,9 @@ impl Session {
     }
 }
 
-/// Returns whether an answer leaves open what became of a transaction, because the terminal's program did not answer.
-/// The caller may ask again. An answer that names a transaction is the program's own.
+/// Returns whether an answer leaves open what became of a transaction. Either the terminal's program did not answer, or
+/// too many copies of the message wait. The caller may ask again. An answer that names a transaction is the program's
+/// own.
 #[must_use]
 pub fn leaves_open(answer: &Message) -> bool {
     let Message::Response(response) = answer else { return false };
