@@ -27,7 +27,7 @@ use crate::agent::{Agent, Room};
 use crate::asking::{ask_as, begin_asking, until};
 use crate::config::caisse_ap::CaisseApConfig;
 use crate::delivered::deliver;
-use crate::listen::told;
+use crate::listen::until_stopped;
 use crate::payouts::{AskedPayout, Payouts};
 use crate::seen::SeenTill;
 use crate::session::end;
@@ -153,7 +153,7 @@ impl CaisseApTill {
                     Err(_) => Vec::new(),
                 },
                 () = until(deadline) => session.tick(start.elapsed()),
-                () = told(&mut stopped), if end.is_none() => {
+                () = until_stopped(&mut stopped), if end.is_none() => {
                     end = Some(Instant::now() + LAST_RECORDS);
                     Vec::new()
                 }
@@ -261,7 +261,7 @@ async fn accept(
     loop {
         let (stream, peer) = tokio::select! {
             next = till_lines::next(&listener, from, "caisse-ap") => next,
-            () = told(&mut stopped) => {
+            () = until_stopped(&mut stopped) => {
                 drop(listener);
                 return std::future::pending().await;
             }

@@ -133,7 +133,7 @@ impl Listening {
                     tokio::task::yield_now().await;
                 }
                 Some(_) = tasks.join_next() => {}
-                () = told(&mut stopped) => break,
+                () = until_stopped(&mut stopped) => break,
             }
         }
         let _ = timeout(SHUTDOWN_DEADLINE, async { while tasks.join_next().await.is_some() {} }).await;
@@ -141,7 +141,7 @@ impl Listening {
 }
 
 /// Waits until the shutdown is requested.
-pub(crate) async fn told(stopped: &mut watch::Receiver<bool>) {
+pub(crate) async fn until_stopped(stopped: &mut watch::Receiver<bool>) {
     // An error means that the sender is gone, which is also a shutdown.
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
@@ -199,7 +199,7 @@ impl Connection {
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = slot.left() => Ok(()),
-            () = told(&mut stopped) => {
+            () = until_stopped(&mut stopped) => {
                 connection.as_mut().graceful_shutdown();
                 timeout(SHUTDOWN_DEADLINE, connection).await.unwrap_or(Ok(()))
             }

@@ -37,7 +37,7 @@ use crate::config::nexo::{NexoConfig, NexoTillConfig};
 use crate::control::unix_s;
 use crate::forward::{self, STRANGERS_BODY};
 use crate::guard::Way;
-use crate::listen::may_connect;
+use crate::listen::{may_connect, until_stopped};
 use crate::nexo_cloud::{self, ApiKeys, Form, Moment, NotKept, Outbox};
 use crate::problem::{Answer, Problem};
 use crate::seen::SeenTill;
@@ -462,7 +462,7 @@ impl Serving {
                     Err(_) => Vec::new(),
                 },
                 () = until(deadline.map(|at| start + at)) => self.session.tick(self.time(start)),
-                _ = stopped.wait_for(|stopped| *stopped) => return,
+                () = until_stopped(&mut stopped) => return,
             };
             for action in actions {
                 match action {

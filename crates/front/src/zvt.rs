@@ -30,6 +30,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::agent::{Agent, Room};
 use crate::asking::{begin_asking, until};
 use crate::config::zvt::{ZvtConfig, ZvtLine};
+use crate::listen::until_stopped;
 use crate::seen::SeenTill;
 use crate::state::StateFolder;
 use crate::task;
@@ -96,7 +97,7 @@ impl ZvtTill {
         tokio::select! {
             () = lines => {}
             () = self.serve(heard, &agent, &state) => {}
-            _ = stopped.wait_for(|stopped| *stopped) => {}
+            () = until_stopped(&mut stopped) => {}
         }
     }
 
