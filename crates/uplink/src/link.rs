@@ -309,23 +309,22 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         let status = self.source.status().await;
         let status =
             status.map_err(|error| tracing::warn!(error = %self.unread(error), "the status cannot be read")).ok();
+        let is_due = self.clock.now() >= self.metrics_at;
+        let metrics = match is_due || steering.signer.is_some() {
+            true => Some(self.source.metrics().await),
+            false => None,
+        };
+        // They say when the agent has started: another start has another nonce. A connection that begins before this
+        // is known would begin twice, and a sale between the two would be refused.
+        if let Some(Ok(text)) = &metrics {
+            self.has_started(shown::started(text));
+        }
         if status.is_some() {
             self.steer(connection, steering).await?;
             self.pass_ack(steering.inbox.as_ref());
         }
         self.show(connection, status.as_ref(), ends).await?;
-        // They also say when the agent has started: another start has another nonce.
-        let is_due = self.clock.now() >= self.metrics_at;
-        if !is_due && steering.inbox.is_none() {
-            return Ok(());
-        }
-        let metrics = self.source.metrics().await;
-        if let Ok(text) = &metrics {
-            self.has_started(shown::started(text));
-        }
-        if !is_due {
-            return Ok(());
-        }
+        let Some(metrics) = metrics.filter(|_| is_due) else { return Ok(()) };
         self.metrics_at = self.clock.now() + METRICS;
         match metrics {
             Ok(text) => {

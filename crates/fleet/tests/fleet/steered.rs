@@ -132,7 +132,7 @@ async fn whoever_dies_the_result_of_a_sale_is_what_the_bank_has_charged_once() {
         let asks = crate::process::now() + Duration::from_secs(45);
         let mut is_asked = false;
         while now() < asks && !is_asked {
-            is_asked = agent.get("/v1/status").is_some_and(|status| status["current"]["step"] == "present-card");
+            is_asked = agent.asks_for_a_card();
             let answered = result(&client, &given).await.unwrap();
             if answered.is_some_and(|answered| answered.is_final) {
                 break;
