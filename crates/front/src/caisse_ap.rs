@@ -155,6 +155,7 @@ impl CaisseApTill {
                 () = until(deadline) => session.tick(start.elapsed()),
                 () = until_stopped(&mut stopped), if end.is_none() => {
                     end = Some(Instant::now() + LAST_RECORDS);
+                    session.stop();
                     Vec::new()
                 }
                 () = until(end), if end.is_some() => return,

@@ -128,6 +128,8 @@ pub struct Session {
     references: u64,
     /// The number of requests so far, and the direction of the last one.
     requests: (u64, Option<Direction>),
+    /// No transaction begins any more.
+    stops: bool,
 }
 
 /// The context of a job during one event.
@@ -167,7 +169,7 @@ impl Session {
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let (lines, jobs) = (BTreeMap::new(), BTreeMap::new());
-        Self { settings, lines, jobs, tickets: 0, references: 0, requests: (0, None) }
+        Self { settings, lines, jobs, tickets: 0, references: 0, requests: (0, None), stops: false }
     }
 
     /// Returns the number of whole requests so far, and the direction of the last one.
@@ -193,6 +195,11 @@ impl Session {
     #[must_use]
     pub fn is_settling(&self) -> bool {
         self.jobs.values().any(Job::is_settling)
+    }
+
+    /// Handles the end of the terminal's service. Each later request is refused.
+    pub fn stop(&mut self) {
+        self.stops = true;
     }
 
     /// Handles a new connection of the till. Line numbers are never used again while a transaction is in progress.
@@ -299,9 +306,13 @@ impl Session {
             Err(fault) => return self.refuse(line, fault),
         };
         self.requests = (self.requests.0 + 1, Some(request.direction));
-        if self.jobs.len() >= MOST_JOBS || self.jobs.values().any(Job::is_heard) {
+        let is_occupied = self.jobs.len() >= MOST_JOBS || self.jobs.values().any(Job::is_heard);
+        if self.stops || is_occupied {
             self.lines.remove(&line);
-            let note = "a request was refused: another payment of this till is in progress";
+            let note = match self.stops {
+                true => "a request was refused: the service stops",
+                false => "a request was refused: another payment of this till is in progress",
+            };
             return vec![Action::Note(note.to_owned()), negative(line, request.echo, Failure::GivenUp)];
         }
         self.lines.insert(line, Wire::Paying);

@@ -219,6 +219,25 @@ fn a_payment_is_confirmed_only_after_tcp_has_delivered_the_answer() {
 }
 
 #[test]
+fn a_session_that_stops_begins_nothing_and_records_what_the_till_took() {
+    let mut stage = quiet();
+    stage.begins();
+    stage.approves();
+    stage.taken(true);
+    stage.opens(LINE + 1);
+    stage.got();
+    stage.session.stop();
+    stage.says(LINE + 1, PAYS);
+    stage.until(stage.now + ms(200));
+    assert_eq!(stage.got(), [(LINE + 1, Got::Answer(Err(Failure::GivenUp)))]);
+    assert_eq!(stage.notes, ["a request was refused: the service stops"]);
+    let [(_, question)] = stage.asked.as_slice() else { panic!("{:?}", stage.asked) };
+    assert_eq!(*question, confirm(Taken::All));
+    stage.terminal(200, &approved());
+    assert!(!stage.session.is_busy());
+}
+
+#[test]
 fn an_answer_without_its_acknowledgement_is_taken_back_or_kept_as_set() {
     for (unacknowledged, taken) in [(OnSilence::Reverse, Taken::Nothing), (OnSilence::Keep, Taken::All)] {
         for loses in [true, false] {
