@@ -1,7 +1,7 @@
 //! The program itself, with a configuration in its own folder, and clients that use it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command as Program, Output, Stdio};
+use std::process::{Command as Program, ExitStatus, Output, Stdio};
 use std::sync::Once;
 use std::time::Duration;
 
@@ -103,6 +103,20 @@ impl Running {
     pub(crate) async fn kill(mut self) -> Killed {
         self.child.kill().await.unwrap();
         Killed(self.folder)
+    }
+
+    /// Tells the front to end, as systemd does.
+    #[allow(dead_code, reason = "for the tests with the real agent")]
+    pub(crate) fn asks_to_end(&self) {
+        let pid = i32::try_from(self.child.id().expect("it runs")).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::TERM)
+            .unwrap();
+    }
+
+    /// Waits for the end of the front.
+    #[allow(dead_code, reason = "for the tests with the real agent")]
+    pub(crate) async fn ended(mut self) -> ExitStatus {
+        self.child.wait().await.unwrap()
     }
 
     pub(crate) fn https_url(&self, path: &str) -> String {

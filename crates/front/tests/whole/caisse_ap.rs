@@ -1,6 +1,9 @@
 //! Tests of tills that speak Caisse-AP over IP, with the real programs. Each test acts as a till on a real connection
 //! and interrupts it. The test compares the till's answer with the gateway's ledger and the paper.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pos_protocols::caisse_ap::answer::{Answer, Paid};
@@ -12,7 +15,8 @@ use pos_sim::shop::Shop;
 use reqwest::Client;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::process::Running;
@@ -379,6 +383,73 @@ async fn a_front_that_is_killed_leaves_the_outcome_open_at_the_till_and_nothing_
     shop.reader.present(card("tap").unwrap(), CardEntry::Tap);
     assert_eq!(till.hears().await, None);
     assert_eq!((outcome(&shop).await.as_str(), charged(&shop)), ("reversed", 0));
+}
+
+/// Connects as another user. Only root can do this.
+fn connect_as(uid: u32, socket: PathBuf) -> UnixStream {
+    let connected = std::thread::spawn(move || {
+        rustix::thread::set_thread_uid(rustix::process::Uid::from_raw(uid)).unwrap();
+        std::os::unix::net::UnixStream::connect(socket).unwrap()
+    });
+    let stream = connected.join().unwrap();
+    stream.set_nonblocking(true).unwrap();
+    UnixStream::from_std(stream).unwrap()
+}
+
+/// Opens a way to the agent's socket that holds back confirmations. Returns whether one has come, and the sender that
+/// lets them pass.
+fn confirmations_wait(agent: PathBuf, at: &Path) -> (watch::Receiver<bool>, watch::Sender<bool>) {
+    let ((came, has_come), (passes, may_pass)) = (watch::channel(false), watch::channel(false));
+    let listener = UnixListener::bind(at).unwrap();
+    std::fs::set_permissions(at, Permissions::from_mode(0o666)).unwrap();
+    tokio::spawn(async move {
+        while let Ok((front, _)) = listener.accept().await {
+            let agent = connect_as(front_user().0, agent.clone());
+            let (came, mut may_pass) = (came.clone(), may_pass.clone());
+            tokio::spawn(async move {
+                let ((mut asks, mut hears), (mut says, mut takes)) = (front.into_split(), agent.into_split());
+                let answers = tokio::spawn(async move { tokio::io::copy(&mut says, &mut hears).await });
+                let mut chunk = vec![0; 65_536];
+                while let Ok(count @ 1..) = asks.read(&mut chunk).await {
+                    if chunk[..count].windows(8).any(|it| it == b"/confirm") {
+                        came.send_replace(true);
+                        let _ = may_pass.wait_for(|passes| *passes).await;
+                    }
+                    if takes.write_all(&chunk[..count]).await.is_err() {
+                        break;
+                    }
+                }
+                answers.abort();
+            });
+        }
+    });
+    (has_come, passes)
+}
+
+/// The till has its answer, and systemd stops the front before the agent has recorded that. The front waits for the
+/// record, and begins nothing meanwhile.
+#[tokio::test]
+async fn a_front_that_stops_records_first_what_the_till_has() {
+    let (shop, _stop) = shop().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (mut has_come, passes) = confirmations_wait(shop.socket(), &folder.path().join("till.sock"));
+    let_the_front_in(&shop, &[]).await;
+    let port = free_port();
+    let front = begun(folder, &config(port, "")).await;
+    let till = Till::pays(port, 1250).await;
+    tap(&shop).await;
+    assert!(till.hears().await.unwrap().is_ok());
+    timeout(PATIENCE, has_come.wait_for(|has_come| *has_come)).await.expect("a confirmation").unwrap();
+    let mut next = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    front.until_logged(&next.local_addr().unwrap().to_string()).await;
+    front.asks_to_end();
+    until("the front accepts no till", || std::net::TcpStream::connect(("127.0.0.1", port)).is_err()).await;
+    next.write_all(request(700).as_bytes()).await.unwrap();
+    assert_eq!(Till(next).hears().await, Some(Err(Failure::GivenUp)));
+    passes.send_replace(true);
+    let ended = timeout(PATIENCE, front.ended()).await.expect("the front ends");
+    assert!(ended.success(), "{ended}");
+    assert_eq!((outcome(&shop).await.as_str(), charged(&shop)), ("approved", 1));
 }
 
 #[derive(clap::Parser)]
