@@ -23,7 +23,7 @@ use crate::identity::{Identity, Pass};
 use crate::shown;
 use crate::signer::ResultSigner;
 use crate::source::{Source, SourceError};
-use crate::steer::{self, Begun, INBOX, Incoming, OUTBOX, Outgoing, Steer};
+use crate::steer::{self, Begun, Doubt, INBOX, Incoming, OUTBOX, Outgoing, Steer};
 
 /// No entry has a greater number.
 const LAST_NUMBER: i64 = pos_till_api::GREATEST_NUMBER.cast_signed();
@@ -311,7 +311,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             status.map_err(|error| tracing::warn!(error = %self.unread(error), "the status cannot be read")).ok();
         let is_due = self.clock.now() >= self.metrics_at;
         let metrics = match is_due || steering.signer.is_some() {
-            true => Some(self.source.metrics().await),
+            true => Some(self.source.metrics().await.map_err(|error| self.unread(error))),
             false => None,
         };
         // They say when the agent has started: another start has another nonce. A connection that begins before this
@@ -339,12 +339,26 @@ impl<S: Source, I: Identity> Uplink<S, I> {
         }
     }
 
-    /// An agent that was gone has another nonce now.
+    /// Handles an answer of the agent that did not come.
     fn unread(&mut self, error: SourceError) -> SourceError {
         if error.is_cut() {
-            self.steered = Steered::Unknown;
+            self.was_gone();
         }
         error
+    }
+
+    /// Handles an agent that was gone. If it has started again, it has another nonce now.
+    fn was_gone(&mut self) {
+        (self.steered, self.started) = (Steered::Unknown, None);
+    }
+
+    /// Handles a doubt about the agent's nonce. One from the time before the connection began says nothing about it.
+    fn doubts(&mut self, doubt: Doubt, at: Instant) {
+        match doubt {
+            _ if matches!(&self.steered, Steered::Yes(_, begun) if at < *begun) => {}
+            Doubt::Stale => self.is_stale = true,
+            Doubt::Cut => self.was_gone(),
+        }
     }
 
     /// Takes over when the agent has started.
@@ -419,8 +433,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
                     begun.not_signed = begun.not_signed.saturating_add(1);
                 }
             }
-            Outgoing::Stale => self.is_stale = true,
-            Outgoing::Cut => self.steered = Steered::Unknown,
+            Outgoing::Doubt(doubt, at) => self.doubts(doubt, at),
         }
         Ok(())
     }
@@ -495,7 +508,7 @@ impl<S: Source, I: Identity> Uplink<S, I> {
             let read = match self.source.entries(after).await {
                 Ok(read) => read,
                 Err(error) => {
-                    tracing::warn!(%error, "the journal cannot be read");
+                    tracing::warn!(error = %self.unread(error), "the journal cannot be read");
                     return Ok(None);
                 }
             };
@@ -586,5 +599,109 @@ async fn until(clock: &Clock, time: Option<Instant>) {
     match time {
         Some(time) => clock.sleep_until(time).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::steer::NoSteering;
+
+    /// An agent that does not answer.
+    struct NoAgent;
+
+    impl Source for NoAgent {
+        async fn entries(&mut self, _: i64) -> Result<Entries, SourceError> {
+            Err(SourceError::Refused("test".to_owned()))
+        }
+
+        async fn status(&mut self) -> Result<Value, SourceError> {
+            Err(SourceError::Refused("test".to_owned()))
+        }
+
+        async fn metrics(&mut self) -> Result<String, SourceError> {
+            Err(SourceError::Refused("test".to_owned()))
+        }
+
+        type Steered = NoSteering;
+
+        fn steering(&self) -> Option<NoSteering> {
+            None
+        }
+    }
+
+    /// A terminal without a certificate.
+    struct NoPass;
+
+    impl Identity for NoPass {
+        fn pass(&mut self) -> Result<Pass, String> {
+            Err("test".to_owned())
+        }
+
+        fn accepted(&mut self) {}
+
+        fn not_accepted(&mut self) {}
+
+        async fn changed(&mut self) {}
+    }
+
+    fn uplink(clock: &Clock) -> Uplink<NoAgent, NoPass> {
+        let place = Place {
+            host: "localhost".to_owned(),
+            port: 1,
+            keep_alive_s: 20,
+            org: "org".parse().unwrap(),
+            terminal: "shop-1".parse().unwrap(),
+            waits: Waits::new(LOOK, LOOK),
+        };
+        Uplink::new(place, Kinds::All, NoAgent, NoPass, clock.clone())
+    }
+
+    #[test]
+    fn a_doubt_from_before_the_connection_began_does_not_end_it() {
+        let clock = Clock::new(|| SystemTime::UNIX_EPOCH);
+        let mut uplink = uplink(&clock);
+        let before = clock.now();
+        clock.move_on(LOOK);
+        let after = clock.now() + LOOK;
+        let begins = |uplink: &mut Uplink<_, _>| {
+            (uplink.steered, uplink.started) = (Steered::Yes(Begun::default(), clock.now()), Some(1_795_000_000));
+            uplink.is_stale = false;
+        };
+        let standing = |uplink: &Uplink<_, _>| {
+            (matches!(uplink.steered, Steered::Yes(..)), uplink.is_stale, uplink.started.is_some())
+        };
+        for (doubt, at, left) in [
+            (Doubt::Cut, before, (true, false, true)),
+            (Doubt::Stale, before, (true, false, true)),
+            (Doubt::Stale, after, (true, true, true)),
+            (Doubt::Cut, after, (false, false, false)),
+        ] {
+            begins(&mut uplink);
+            uplink.doubts(doubt, at);
+            assert_eq!(standing(&uplink), left, "{doubt:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_was_gone_begins_one_connection_and_one_that_started_unseen_another() {
+        let mut uplink = uplink(&Clock::new(|| SystemTime::UNIX_EPOCH));
+        let begins = |uplink: &mut Uplink<_, _>| {
+            uplink.steered = Steered::Yes(Begun::default(), uplink.clock.now());
+        };
+        let holds = |uplink: &Uplink<_, _>| matches!(uplink.steered, Steered::Yes(..));
+        uplink.has_started(Some(1_795_000_000));
+        begins(&mut uplink);
+        uplink.has_started(Some(1_795_000_003));
+        assert!(holds(&uplink), "the clock was corrected");
+        // The agent starts again, and a request was cut meanwhile.
+        uplink.was_gone();
+        uplink.has_started(Some(1_795_000_100));
+        begins(&mut uplink);
+        uplink.has_started(Some(1_795_000_100));
+        assert!(holds(&uplink));
+        // It starts again between two looks.
+        uplink.has_started(Some(1_795_000_200));
+        assert!(!holds(&uplink));
     }
 }

@@ -4,7 +4,7 @@
 //! knows the keys. What it cannot take at this moment is dropped, because the server offers each command again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -136,6 +136,13 @@ pub(crate) enum Outgoing {
     Reported(Box<Reported>),
     /// A document that no known key has signed.
     NotSigned,
+    /// A doubt about the agent's nonce that came up at this time.
+    Doubt(Doubt, Instant),
+}
+
+/// A reason to doubt that the agent still has the nonce of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Doubt {
     /// A command names another connection than the agent knows. It may be an old command.
     Stale,
     /// The agent was gone for a moment, so it may have started again.
@@ -225,7 +232,7 @@ impl<A: Steering> Steer<A> {
             Err(error) => return self.failed(error).await,
         };
         if result.code == CommandCode::StaleConnection {
-            self.tell(Outgoing::Stale).await?;
+            self.tell(Outgoing::Doubt(Doubt::Stale, self.clock.now())).await?;
         }
         let goes_on = result.code == CommandCode::Running || archive(&result).is_some();
         self.tell(Outgoing::Result(Box::new(result.clone()))).await?;
@@ -244,7 +251,7 @@ impl<A: Steering> Steer<A> {
                     self.waiting[at] = None;
                     self.report(&body).await?;
                 }
-                Err(SteerError::Client(error)) => tracing::warn!(%error, "the agent cannot be asked"),
+                Err(SteerError::Client(error)) => self.cut(&error, "the agent cannot be asked").await?,
                 // The broker does not send the document again in this connection, and the journal may be whole again.
                 Err(SteerError::Refused(word)) if word == ProblemType::Journal.code() => {
                     tracing::warn!("the agent cannot write its journal, and is asked again");
@@ -263,6 +270,7 @@ impl<A: Steering> Steer<A> {
         self.give().await?;
         match asked(&self.agent, "/v1/fleet/settings".to_owned(), None).await {
             Ok(body) => self.report(&body).await?,
+            Err(SteerError::Client(error)) => self.cut(&error, "the report cannot be read").await?,
             Err(error) => tracing::debug!(%error, "the report cannot be read"),
         }
         self.acknowledge().await
@@ -296,6 +304,7 @@ impl<A: Steering> Steer<A> {
         let body = serde_json::json!({ "journal": ack.journal, "number": ack.number }).to_string();
         match asked(&self.agent, "/v1/fleet/acks".to_owned(), Some(body.into_bytes())).await {
             Ok(body) => self.report(&body).await,
+            Err(SteerError::Client(error)) => self.cut(&error, "the acknowledgement did not reach the agent").await,
             Err(error) => {
                 tracing::warn!(%error, "the agent does not take the server's acknowledgement");
                 Ok(())
@@ -308,14 +317,19 @@ impl<A: Steering> Steer<A> {
             // Its sender hears nothing.
             SteerError::Refused(word) if word == ProblemType::NotSigned.code() => self.tell(Outgoing::NotSigned).await,
             SteerError::Client(error) => {
-                tracing::warn!(%error, "a command did not reach the agent; the server offers it again");
-                self.tell(Outgoing::Cut).await
+                self.cut(&error, "a command did not reach the agent; the server offers it again").await
             }
             error => {
                 tracing::warn!(%error, "a document of the server is dropped");
                 Ok(())
             }
         }
+    }
+
+    /// Tells that the agent was gone.
+    async fn cut(&self, error: &ClientError, what: &str) -> Result<(), Gone> {
+        tracing::warn!(%error, "{what}");
+        self.tell(Outgoing::Doubt(Doubt::Cut, self.clock.now())).await
     }
 
     async fn tell(&self, outgoing: Outgoing) -> Result<(), Gone> {
@@ -344,7 +358,7 @@ async fn follow<A: Steering>(agent: A, clock: Clock, tell: mpsc::Sender<Outgoing
             }
             Err(SteerError::Client(_)) => {
                 // It starts again, and then knows what became of the command.
-                if tell.send(Outgoing::Cut).await.is_err() {
+                if tell.send(Outgoing::Doubt(Doubt::Cut, clock.now())).await.is_err() {
                     return id;
                 }
                 clock.sleep(AGAIN).await;
