@@ -30,7 +30,7 @@ const EDGES: &[(&str, &[&str], &[&str])] = &[
     (
         "pos-fleet",
         &["pos-broker", "pos-daemon", "pos-fleet-terms", "pos-terms", "pos-till-api"],
-        &["pos-sim", "pos-uplink"],
+        &["pos-sim", "pos-test-kit", "pos-uplink"],
     ),
     (
         "pos-front",

@@ -47,8 +47,9 @@ pub mod vipa_trace;
 // A world in memory with virtual time, a ledger and a judge.
 pub mod world;
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 /// A time-out that is longer than any step of a test, so that a test that hangs fails with its name.
@@ -60,6 +61,16 @@ pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
         Ok(value) => value,
         Err(_) => panic!("{what} did not come within {} s", PATIENCE.as_secs()),
     }
+}
+
+/// Returns a free port below 32768. The system assigns only higher ports itself, so no other program gets this one.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    // Another process with such tests begins at another port.
+    let first = 20_000 + u16::try_from(std::process::id() % 100).unwrap() * 100;
+    let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
+    let ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed));
+    ports.take(1000).find(is_free).expect("a free port")
 }
 
 /// Returns a port that refuses connections until the test program ends. No other program can use it during that time.

@@ -17,8 +17,8 @@ use crate::pki::Pki;
 use crate::process::{Process, built, now, until};
 
 const LIMIT: Duration = Duration::from_secs(60);
-/// The time after which a reader that still asks for a card gets it again. On a busy machine, it may not have been armed
-/// at the first tap.
+/// The time after which a reader that still asks for a card gets it again. On a busy machine, the reader may not be
+/// armed at the first tap.
 pub(crate) const TAP_AGAIN: Duration = Duration::from_secs(3);
 /// The line speed of the readers in baud, the usual one of their family.
 const BAUD: u32 = 115_200;

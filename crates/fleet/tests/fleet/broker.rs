@@ -1,11 +1,11 @@
 //! A mosquitto of its own, as the manual sets it up.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use pos_test_kit::free_port;
 use tempfile::TempDir;
 
 use crate::pki::Pki;
@@ -20,8 +20,7 @@ pub(crate) struct Broker {
 impl Broker {
     pub(crate) fn start(pki: &Pki, org: &str) -> Self {
         let dir = TempDir::new().unwrap();
-        // If another program takes this port first, the broker does not start, and the test says so.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         pki.make("broker", true);
         let path = |name: &str| dir.path().join(name).display().to_string();
         let mut config = include_str!("../../../../packages/fleet/mosquitto.conf")

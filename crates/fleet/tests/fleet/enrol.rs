@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "the port and the broker run in real time")]
 
 use std::fs;
-use std::net::TcpListener as StdListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +14,7 @@ use pos_fleet::database::{Database, connect};
 use pos_fleet::enrol::{self, Enrol};
 use pos_fleet::store::Store;
 use pos_fleet_terms::Id;
+use pos_test_kit::free_port;
 use pos_uplink::certificate::{Folder, Need, Which};
 use pos_uplink::enrol::{EnrolError, Port, enrol, renew};
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
@@ -317,7 +317,7 @@ struct Broker {
 
 impl Broker {
     fn start(fleet: &Fleet) -> Self {
-        let port = StdListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let path = |name: &str| fleet.path(name).display().to_string();
         let config = format!(
             "user root\nallow_anonymous false\nlistener {port} 127.0.0.1\ncafile {}\ncertfile {}\nkeyfile {}\n\

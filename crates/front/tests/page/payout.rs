@@ -1,7 +1,5 @@
 //! Test of a till's payout. It appears on the screen of a cashier, and a supervisor confirms it with a PIN.
 
-use std::net::TcpListener;
-
 use pos_sim::gateway::Kind;
 use pos_sim::reader::CardEntry;
 use pos_sim::shop::Options;
@@ -35,7 +33,7 @@ async fn a_supervisor_confirms_a_tills_payout_on_the_cashiers_screen() {
     let page = driver.browser().await;
     let more = "[operators]\nrequired = true\npin-digits = 4\n\n[gateway]";
     let options = Options { config: vec![("[gateway]".to_owned(), more.to_owned())], ..Options::default() };
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = pos_test_kit::free_port();
     let till = format!("[[caisse-ap]]\ntill = \"caisse-1\"\nlisten = \"127.0.0.1:{port}\"\ncredit = true\n");
     let counter = Counter::open_for_tills(options, &format!("{till}[page]\nwithout-sign-in = \"nobody\"\n")).await;
     counter.add_operator("Anna", "cashier", PIN).await;

@@ -20,8 +20,9 @@ use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
 use crate::process::Running;
-use crate::zvt::{begun, entries, free_port, front_user, let_the_front_in, until};
+use crate::zvt::{begun, entries, front_user, let_the_front_in, until};
 use crate::{PATIENCE, json_of, shop_changed, tap};
+use pos_test_kit::free_port;
 
 /// Starts a shop whose agent lets the front act for the page and one till.
 async fn shop() -> (Shop, tokio::sync::oneshot::Sender<()>) {
@@ -103,6 +104,14 @@ pub(crate) async fn latest(shop: &Shop) -> Value {
 }
 
 /// Waits until the till's latest transaction has ended, and returns its outcome.
+/// Waits until the terminal takes another payment.
+async fn is_free(shop: &Shop) {
+    let agent = Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
+    let status = || agent.get("http://agent/v1/status").send();
+    let free = async { while json_of(status().await.unwrap()).await["busy"] == true {} };
+    timeout(PATIENCE, free).await.expect("the terminal is free");
+}
+
 async fn outcome(shop: &Shop) -> String {
     let ended = async {
         loop {
@@ -176,6 +185,8 @@ async fn a_payment_that_is_not_made_has_its_reason_and_is_not_charged() {
     let till = Till::pays(port, 551).await;
     tap(&shop).await;
     assert_eq!(till.hears().await, Some(Err(Failure::Declined)));
+    // The card has the last word after the till.
+    is_free(&shop).await;
     // No card comes in time.
     assert_eq!(Till::pays(port, 1250).await.hears().await, Some(Err(Failure::TimeOut)));
     // The customer cancels at the reader.
@@ -260,7 +271,7 @@ async fn a_till_that_lost_its_answer_and_repeats_its_request_has_paid_once() {
     let (shop, _stop) = shop().await;
     let port = free_port();
     let _front = front(&shop, port, "").await;
-    shop.gateway.set_delay(Duration::from_secs(1));
+    shop.gateway.set_delay(Duration::from_secs(4));
     let till = Till::pays(port, 1250).await;
     tap(&shop).await;
     until("the bank was asked", || entries(&shop, Kind::Debit, State::Approved) == 1).await;

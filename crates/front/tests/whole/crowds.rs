@@ -19,8 +19,9 @@ use tokio::time::{Instant, timeout};
 
 use crate::memory::memory_kb;
 use crate::process::{Running, json as json_of};
-use crate::zvt::{self, code, free_port, front_user, guarded, money};
+use crate::zvt::{self, code, front_user, guarded, money};
 use crate::{PATIENCE, nexo, shop_changed, tap};
+use pos_test_kit::free_port;
 
 /// The time within which a request is answered under a flood, according to the manual. It excludes the time of the
 /// customer and the bank.

@@ -17,8 +17,9 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::process::{self, Running, json as json_of};
-use crate::zvt::{self, Till, code, free_port, write_password, zvt_config};
+use crate::zvt::{self, Till, code, write_password, zvt_config};
 use crate::{caisse_ap, nexo, nexo_cloud};
+use pos_test_kit::free_port;
 
 /// The limit for each idle program.
 const MOST_IDLE_KB: u64 = 10 * 1024;

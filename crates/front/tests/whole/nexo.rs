@@ -20,8 +20,9 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::process::Running;
-use crate::zvt::{begun, free_port, front_user};
+use crate::zvt::{begun, front_user};
 use crate::{PATIENCE, shop_changed, shows, tap};
+use pos_test_kit::free_port;
 
 /// Starts a shop whose agent lets the front act for two tills.
 pub(crate) async fn shop() -> (Shop, oneshot::Sender<()>) {

@@ -25,8 +25,9 @@ use tokio_rustls::client::TlsStream;
 use crate::nexo::{failure, original, payment, rejected, result, shop, success};
 use crate::process::Running;
 use crate::receiver::{Mood, Receiver};
-use crate::zvt::{begun, free_port, front_user};
+use crate::zvt::{begun, front_user};
 use crate::{PATIENCE, json_of, tap};
+use pos_test_kit::free_port;
 
 /// The keys of the tills `Till 1` and `Till 2`.
 pub(crate) const KEYS: [&str; 2] = ["AQEnhmfuXNWTK0Qc+iSEh3aAlVyz", "AQEvhmfxLI3MaBFLw0m/n3Q5qf3V"];

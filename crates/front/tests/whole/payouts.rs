@@ -10,8 +10,9 @@ use tokio::time::timeout;
 
 use crate::caisse_ap::{self, Till, latest};
 use crate::process::{Running, problem};
-use crate::zvt::{entries, free_port, front_user, until};
+use crate::zvt::{entries, front_user, until};
 use crate::{PATIENCE, agent_adds, changes, json_of, shop_changed};
+use pos_test_kit::free_port;
 
 /// A credit of 12.50 as the module sends it.
 const CREDIT: &str = "CZ0040300CJ012012345678901CA00201CE003978CD0011CB0041250";

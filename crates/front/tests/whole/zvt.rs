@@ -4,7 +4,6 @@
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use pos_protocols::zvt::answer::TerminalMessage;
@@ -16,6 +15,7 @@ use pos_sim::gateway::{Kind, State};
 use pos_sim::printer::Sensors;
 use pos_sim::reader::WaitsFor;
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -108,16 +108,6 @@ pub(crate) fn write_password(folder: &Path) -> PathBuf {
 pub(crate) fn zvt_config(folder: &Path, port: u16, more: &str) -> String {
     let password = folder.join("zvt-password").display().to_string();
     format!("[[zvt]]\ntill = \"zvt-1\"\nlisten = \"127.0.0.1:{port}\"\npassword-file = {password:?}\n{more}\n")
-}
-
-/// Returns a free port below 32768. The system assigns only higher ports itself, so no other program gets this one.
-pub(crate) fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    // Another process with these tests begins at another port.
-    let first = 20_000 + u16::try_from(std::process::id() % 100).unwrap() * 100;
-    let is_free = |port: &u16| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok();
-    let ports = std::iter::repeat_with(|| first + NEXT.fetch_add(1, Ordering::Relaxed));
-    ports.take(1000).find(is_free).expect("a free port")
 }
 
 /// A till that acknowledges and collects all messages.

@@ -14,10 +14,10 @@ use pos_sim::shop::Shop;
 use tokio::time::timeout;
 
 use crate::zvt::{
-    Till, code, entries, free_port, front, front_user, guarded, money, prepared, receipt, repeat, shop_of_two, until,
-    zvt_config,
+    Till, code, entries, front, front_user, guarded, money, prepared, receipt, repeat, shop_of_two, until, zvt_config,
 };
 use crate::{PATIENCE, shop_changed, tap};
+use pos_test_kit::free_port;
 
 /// Makes a payment in which the till closes the connection after `cut` APDUs, counted in both directions. Returns false
 /// if the payment ended before that.
@@ -111,7 +111,7 @@ async fn a_till_that_gives_up_after_t4_learns_what_the_ledger_holds() {
     Till::at(port).await.registers(0x06).await;
     // The till has no result yet. The bank has booked the payment, and its answer is on its way.
     let mut till = Till::at(port).await;
-    shop.gateway.set_delay(Duration::from_secs(2));
+    shop.gateway.set_delay(Duration::from_secs(4));
     assert_eq!(till.asks(&Command::Authorisation(money(810))).await, TerminalMessage::Ok);
     tap(&shop).await;
     until("the bank was asked", || entries(&shop, Kind::Debit, State::Approved) == 1).await;
