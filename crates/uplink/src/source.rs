@@ -52,8 +52,13 @@ impl SourceError {
     /// Returns whether the agent may have started again since the answer before.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        matches!(self, Self::Client(ClientError::Unreachable(_) | ClientError::Broken(_)))
+        matches!(self, Self::Client(error) if may_have_restarted(error))
     }
+}
+
+/// Returns whether an agent that did not answer may have started again. One that is only slow has not.
+pub(crate) fn may_have_restarted(error: &ClientError) -> bool {
+    matches!(error, ClientError::Unreachable(_) | ClientError::Broken(_))
 }
 
 /// The agent of this board.

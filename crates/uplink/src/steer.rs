@@ -20,6 +20,8 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
+use crate::source::may_have_restarted;
+
 /// The wait for an answer. The agent writes to its disk before it answers.
 const ANSWER: Duration = Duration::from_secs(30);
 /// The seconds for which the agent may wait with the result of a command that runs. A result that has changed by then
@@ -251,7 +253,10 @@ impl<A: Steering> Steer<A> {
                     self.waiting[at] = None;
                     self.report(&body).await?;
                 }
-                Err(SteerError::Client(error)) => self.cut(&error, "the agent cannot be asked").await?,
+                Err(SteerError::Client(error)) => {
+                    tracing::warn!(%error, "the agent cannot be asked");
+                    self.no_answer(&error).await?;
+                }
                 // The broker does not send the document again in this connection, and the journal may be whole again.
                 Err(SteerError::Refused(word)) if word == ProblemType::Journal.code() => {
                     tracing::warn!("the agent cannot write its journal, and is asked again");
@@ -270,8 +275,12 @@ impl<A: Steering> Steer<A> {
         self.give().await?;
         match asked(&self.agent, "/v1/fleet/settings".to_owned(), None).await {
             Ok(body) => self.report(&body).await?,
-            Err(SteerError::Client(error)) => self.cut(&error, "the report cannot be read").await?,
-            Err(error) => tracing::debug!(%error, "the report cannot be read"),
+            Err(error) => {
+                tracing::debug!(%error, "the report cannot be read");
+                if let SteerError::Client(error) = &error {
+                    self.no_answer(error).await?;
+                }
+            }
         }
         self.acknowledge().await
     }
@@ -304,10 +313,12 @@ impl<A: Steering> Steer<A> {
         let body = serde_json::json!({ "journal": ack.journal, "number": ack.number }).to_string();
         match asked(&self.agent, "/v1/fleet/acks".to_owned(), Some(body.into_bytes())).await {
             Ok(body) => self.report(&body).await,
-            Err(SteerError::Client(error)) => self.cut(&error, "the acknowledgement did not reach the agent").await,
             Err(error) => {
                 tracing::warn!(%error, "the agent does not take the server's acknowledgement");
-                Ok(())
+                match &error {
+                    SteerError::Client(error) => self.no_answer(error).await,
+                    _ => Ok(()),
+                }
             }
         }
     }
@@ -317,7 +328,8 @@ impl<A: Steering> Steer<A> {
             // Its sender hears nothing.
             SteerError::Refused(word) if word == ProblemType::NotSigned.code() => self.tell(Outgoing::NotSigned).await,
             SteerError::Client(error) => {
-                self.cut(&error, "a command did not reach the agent; the server offers it again").await
+                tracing::warn!(%error, "a command did not reach the agent; the server offers it again");
+                self.no_answer(&error).await
             }
             error => {
                 tracing::warn!(%error, "a document of the server is dropped");
@@ -326,10 +338,12 @@ impl<A: Steering> Steer<A> {
         }
     }
 
-    /// Tells that the agent was gone.
-    async fn cut(&self, error: &ClientError, what: &str) -> Result<(), Gone> {
-        tracing::warn!(%error, "{what}");
-        self.tell(Outgoing::Doubt(Doubt::Cut, self.clock.now())).await
+    /// Handles an answer of the agent that did not come.
+    async fn no_answer(&self, error: &ClientError) -> Result<(), Gone> {
+        match may_have_restarted(error) {
+            true => self.tell(Outgoing::Doubt(Doubt::Cut, self.clock.now())).await,
+            false => Ok(()),
+        }
     }
 
     async fn tell(&self, outgoing: Outgoing) -> Result<(), Gone> {
@@ -356,9 +370,9 @@ async fn follow<A: Steering>(agent: A, clock: Clock, tell: mpsc::Sender<Outgoing
                 }
                 last = result;
             }
-            Err(SteerError::Client(_)) => {
+            Err(SteerError::Client(error)) => {
                 // It starts again, and then knows what became of the command.
-                if tell.send(Outgoing::Doubt(Doubt::Cut, clock.now())).await.is_err() {
+                if may_have_restarted(&error) && tell.send(Outgoing::Doubt(Doubt::Cut, clock.now())).await.is_err() {
                     return id;
                 }
                 clock.sleep(AGAIN).await;
