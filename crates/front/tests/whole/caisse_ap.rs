@@ -12,6 +12,7 @@ use pos_sim::gateway::{Kind, State};
 use pos_sim::printer::Sensors;
 use pos_sim::reader::{CardEntry, Key, WaitsFor, card};
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use reqwest::Client;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,10 +20,10 @@ use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
 
+use crate::nexo::is_free;
 use crate::process::Running;
 use crate::zvt::{begun, entries, front_user, let_the_front_in, until};
 use crate::{PATIENCE, json_of, shop_changed, tap};
-use pos_test_kit::free_port;
 
 /// Starts a shop whose agent lets the front act for the page and one till.
 async fn shop() -> (Shop, tokio::sync::oneshot::Sender<()>) {
@@ -104,14 +105,6 @@ pub(crate) async fn latest(shop: &Shop) -> Value {
 }
 
 /// Waits until the till's latest transaction has ended, and returns its outcome.
-/// Waits until the terminal takes another payment.
-async fn is_free(shop: &Shop) {
-    let agent = Client::builder().unix_socket(shop.socket()).no_proxy().build().unwrap();
-    let status = || agent.get("http://agent/v1/status").send();
-    let free = async { while json_of(status().await.unwrap()).await["busy"] == true {} };
-    timeout(PATIENCE, free).await.expect("the terminal is free");
-}
-
 async fn outcome(shop: &Shop) -> String {
     let ended = async {
         loop {
@@ -180,13 +173,13 @@ async fn a_technician_reads_what_was_said_without_a_card_number() {
 async fn a_payment_that_is_not_made_has_its_reason_and_is_not_charged() {
     let (shop, _stop) = shop_that("card-timeout-s = 5").await;
     let port = free_port();
-    let _front = front(&shop, port, "").await;
+    let front = front(&shop, port, "").await;
     // The bank declines.
     let till = Till::pays(port, 551).await;
     tap(&shop).await;
     assert_eq!(till.hears().await, Some(Err(Failure::Declined)));
-    // The card has the last word after the till.
-    is_free(&shop).await;
+    // The terminal tells the till before it tells the card.
+    is_free(&front, &front.client()).await;
     // No card comes in time.
     assert_eq!(Till::pays(port, 1250).await.hears().await, Some(Err(Failure::TimeOut)));
     // The customer cancels at the reader.

@@ -10,6 +10,7 @@ use pos_protocols::zvt::bmp::Fields;
 use pos_protocols::zvt::command::Command;
 use pos_sim::reader::WaitsFor;
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -21,7 +22,6 @@ use crate::memory::memory_kb;
 use crate::process::{Running, json as json_of};
 use crate::zvt::{self, code, front_user, guarded, money};
 use crate::{PATIENCE, nexo, shop_changed, tap};
-use pos_test_kit::free_port;
 
 /// The time within which a request is answered under a flood, according to the manual. It excludes the time of the
 /// customer and the bank.

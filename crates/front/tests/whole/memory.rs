@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use pos_protocols::caisse_ap::failure::Failure;
 use pos_sim::shop::{Options, Shop};
+use pos_test_kit::free_port;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -19,7 +20,6 @@ use tokio::time::timeout;
 use crate::process::{self, Running, json as json_of};
 use crate::zvt::{self, Till, code, write_password, zvt_config};
 use crate::{caisse_ap, nexo, nexo_cloud};
-use pos_test_kit::free_port;
 
 /// The limit for each idle program.
 const MOST_IDLE_KB: u64 = 10 * 1024;

@@ -13,6 +13,7 @@ use pos_sim::gateway::{Kind, Outcome, State};
 use pos_sim::printer::Sensors;
 use pos_sim::reader::WaitsFor;
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use reqwest::{Client, Response};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -22,7 +23,6 @@ use tokio::time::timeout;
 use crate::process::Running;
 use crate::zvt::{begun, front_user};
 use crate::{PATIENCE, shop_changed, shows, tap};
-use pos_test_kit::free_port;
 
 /// Starts a shop whose agent lets the front act for two tills.
 pub(crate) async fn shop() -> (Shop, oneshot::Sender<()>) {
@@ -646,7 +646,7 @@ async fn a_till_made_of_adyens_library_works_unmodified() {
 }
 
 /// Waits until the reader is free. An earlier payment would get `Busy`.
-async fn is_free(front: &Running, client: &reqwest::Client) {
+pub(crate) async fn is_free(front: &Running, client: &reqwest::Client) {
     let status = || client.get(front.https_url("/v1/status")).send();
     let free = async { while crate::json_of(status().await.unwrap()).await["busy"] == true {} };
     timeout(PATIENCE, free).await.expect("the reader is free");

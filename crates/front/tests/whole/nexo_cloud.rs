@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use pos_sim::gateway::Outcome;
 use pos_sim::reader::WaitsFor;
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use reqwest::{Client, Response};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -27,7 +28,6 @@ use crate::process::Running;
 use crate::receiver::{Mood, Receiver};
 use crate::zvt::{begun, front_user};
 use crate::{PATIENCE, json_of, tap};
-use pos_test_kit::free_port;
 
 /// The keys of the tills `Till 1` and `Till 2`.
 pub(crate) const KEYS: [&str; 2] = ["AQEnhmfuXNWTK0Qc+iSEh3aAlVyz", "AQEvhmfxLI3MaBFLw0m/n3Q5qf3V"];

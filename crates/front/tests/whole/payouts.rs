@@ -4,6 +4,7 @@ use pos_protocols::caisse_ap::failure::Failure;
 use pos_sim::gateway::{Kind, State};
 use pos_sim::reader::{CardEntry, WaitsFor, card};
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -12,7 +13,6 @@ use crate::caisse_ap::{self, Till, latest};
 use crate::process::{Running, problem};
 use crate::zvt::{entries, front_user, until};
 use crate::{PATIENCE, agent_adds, changes, json_of, shop_changed};
-use pos_test_kit::free_port;
 
 /// A credit of 12.50 as the module sends it.
 const CREDIT: &str = "CZ0040300CJ012012345678901CA00201CE003978CD0011CB0041250";

@@ -11,13 +11,13 @@ use pos_sim::gateway::{Kind, State};
 use pos_sim::printer::Sensors;
 use pos_sim::reader::WaitsFor;
 use pos_sim::shop::Shop;
+use pos_test_kit::free_port;
 use tokio::time::timeout;
 
 use crate::zvt::{
     Till, code, entries, front, front_user, guarded, money, prepared, receipt, repeat, shop_of_two, until, zvt_config,
 };
 use crate::{PATIENCE, shop_changed, tap};
-use pos_test_kit::free_port;
 
 /// Makes a payment in which the till closes the connection after `cut` APDUs, counted in both directions. Returns false
 /// if the payment ended before that.
